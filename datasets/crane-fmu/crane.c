@@ -184,8 +184,9 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
                               const fmi2CallbackFunctions *functions, fmi2Boolean visible,
                               fmi2Boolean logging)
 {
-  (void)name, (void)resources, (void)functions, (void)visible, (void)logging;
-  return type == fmi2CoSimulation ? make(guid) : NULL;
+  const int is_address = strncmp(resources, "file:///", 8) == 0 && !strchr(resources, ' '); /* of RFC 3986 */
+  (void)name, (void)functions, (void)visible, (void)logging;
+  return type == fmi2CoSimulation && is_address ? make(guid) : NULL;
 }
 void fmi2FreeInstance(fmi2Component c) { free(c); }
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,

@@ -87,6 +87,7 @@ static bramah_status unpack_entry(zip_t *zip, zip_uint64_t i, const char *archiv
                              "cannot be unpacked: %s", strerror(errno));
     uint64_t own = most_of_one < *left ? most_of_one : *left;
     for (zip_int64_t n = 1; !status && n > 0;) {
+      errno = ENOSPC; /* what a short write does not say */
       n = zip_fread(in, block, BLOCK);
       if (n < 0)
         status = corrupt(diag, archive, entry, "this entry is damaged");
@@ -131,7 +132,8 @@ bramah_status bramah__fmu_unpack(const char *path, bramah_diag *diag, char **out
                                              (long long)n, (int)MOST_ENTRIES)
                              : BRAMAH_OK;
   if (!parent || *parent != '/' || strlen(parent) > PATH_MAX / 2) parent = "/tmp";
-  char *folder = malloc(strlen(parent) + LONGEST_NAME + 64);
+  char *folder =
+      status ? NULL : malloc(strlen(parent) + LONGEST_NAME + 64); /* the longest path below it fits */
   if (!status && !folder) status = bramah__fail_memory(diag);
   if (!status) strcat(strcpy(folder, parent), "/bramah-fmu-XXXXXX");
   if (!status && !mkdtemp(folder)) {

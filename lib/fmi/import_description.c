@@ -41,9 +41,11 @@ static const char *attribute(const char **attributes, const char *name)
   return NULL;
 }
 
+/* Texts will stand in messages. */
 static const char *keep(reading *r, const char *text)
 {
-  const char *copy = text ? bramah__pool_text(&r->d->pool, text, strlen(text)) : NULL;
+  char *copy = text ? bramah__pool_text(&r->d->pool, text, strlen(text)) : NULL;
+  if (copy) bramah_make_printable(copy);
   if (text && !copy)
     fail(r, r->d->pool.full ? BRAMAH_E_VALUE : BRAMAH_E_MEMORY, NULL, "the description is too large");
   return copy;
@@ -217,6 +219,12 @@ static void begin_alias(reading *r, const char **a)
   d->scalars[d->n - 1].name = keep(r, name);
 }
 
+/* Of the variable and of its other names, which stand behind it. */
+static void take_dimension(bramah__fmu_description *d, long first)
+{
+  for (size_t i = (size_t)first; i < d->n; i++) d->scalars[i].is_array = 1;
+}
+
 static void begin_unit(reading *r, const char **a)
 {
   bramah__fmu_description *d = r->d;
@@ -289,7 +297,7 @@ static void XMLCALL begin(void *user, const char *element, const char **a)
   else if (r->depth == 4 && r->scalar >= 0) {
     if (d->version == 2 && strcmp(element, "Annotations") != 0)
       take_type(r, &d->scalars[r->scalar], element, a);
-    if (d->version == 3 && strcmp(element, "Dimension") == 0) d->scalars[r->scalar].is_array = 1;
+    if (d->version == 3 && strcmp(element, "Dimension") == 0) take_dimension(d, r->scalar);
     if (d->version == 3 && strcmp(element, "Alias") == 0) begin_alias(r, a);
     if (d->version == 3 && strcmp(element, "Start") == 0) d->scalars[r->scalar].has_start = 1;
   }

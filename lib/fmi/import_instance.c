@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,7 @@ typedef struct local_library {
   functions2 f2;
   functions3 f3;
   char *resources;
+  atomic_int *alive; /* instances, of an FMU that can have but one in a process */
 } local_library;
 
 typedef struct local_instance {
@@ -99,7 +101,10 @@ static void listen3(fmi3InstanceEnvironment user, fmi3Status status, fmi3String 
 static bramah_status judge(local_instance *i, int status, const char *what, bramah_diag *diag)
 {
   static const char *const words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
-  if (status == 0 || status == 1) return BRAMAH_OK;
+  if (status == 0 || status == 1) {
+    i->said[0] = '\0'; /* of a function that worked: no reason of a later one that does not */
+    return BRAMAH_OK;
+  }
   bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name, "the FMU failed to %s (%s)%s%s",
                 what, status >= 2 && status <= 5 ? words[status] : "unknown status", *i->said ? ": " : "",
                 i->said);
@@ -318,6 +323,7 @@ static void release(bramah__fmu_instance *self)
     else
       i->library->f3.free(i->component);
   }
+  atomic_fetch_sub(i->library->alive, 1);
   free(i->column);
   free(i);
 }
@@ -332,6 +338,13 @@ static bramah_status instantiate(const bramah__fmu_library *head, bramah_diag *d
   local_instance *i = calloc(1, sizeof *i);
   *out = NULL;
   if (!i) return bramah__fail_memory(diag);
+  if (atomic_fetch_add(library->alive, 1) > 0 && head->description->once) {
+    atomic_fetch_sub(library->alive, 1);
+    free(i);
+    return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, head->name,
+                         "the FMU can have one instance in a process (canBeInstantiatedOnlyOncePerProcess), "
+                         "and a second is needed here");
+  }
   i->head.calls = &calls;
   i->library = library;
   i->callbacks = (fmi2CallbackFunctions){listen2, calloc, free, NULL, i};
@@ -349,6 +362,7 @@ static bramah_status instantiate(const bramah__fmu_library *head, bramah_diag *d
   bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, head->name, "the FMU cannot be instantiated%s%s",
                 *i->said ? ": " : "", i->said);
   if (diag) bramah_make_printable(diag->message);
+  atomic_fetch_sub(library->alive, 1);
   free(i);
   return BRAMAH_E_ARGUMENT;
 }
@@ -381,11 +395,27 @@ static void list_platforms(const char *folder, char *text, size_t size)
   if (all) closedir(all);
 }
 
+/* Where the FMU finds its resources: a path in FMI 3, an address in FMI 2, in which letters outside the usual ones are numbers. */
+static char *resources_of(const char *folder, int is_address)
+{
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+  const size_t room = 3 * strlen(folder) + 32;
+  char *text = malloc(room), *to = text;
+  if (!text) return NULL;
+  to += snprintf(to, room, "%s", is_address ? "file://" : "");
+  for (; *folder; folder++)
+    to += is_address && !strchr(plain, *folder) ? snprintf(to, 4, "%%%02X", (unsigned)(unsigned char)*folder)
+                                                : snprintf(to, 2, "%c", *folder);
+  strcpy(to, is_address ? "/resources" : "/resources/");
+  return text;
+}
+
 static void unload(bramah__fmu_library *head)
 {
   local_library *library = (local_library *)head;
   if (library->handle) dlclose(library->handle);
   free(library->resources);
+  free(library->alive);
   free(library);
 }
 
@@ -411,10 +441,9 @@ bramah_status bramah__fmu_load(const char *folder, const bramah__fmu_description
   library->head = (bramah__fmu_library){
       .name = name, .description = description, .instantiate = instantiate, .unload = unload};
   bramah_status status = BRAMAH_OK;
-  const size_t room = strlen(folder) + 64;
-  library->resources = malloc(room);
-  if (!library->resources) status = bramah__fail_memory(diag);
-  if (!status) snprintf(library->resources, room, is2 ? "file://%s/resources" : "%s/resources/", folder);
+  library->resources = resources_of(folder, is2);
+  library->alive = calloc(1, sizeof *library->alive);
+  if (!library->resources || !library->alive) status = bramah__fail_memory(diag);
   snprintf(path, sizeof path, "%s/binaries/%s/%s.so", folder, is2 ? PLATFORM2 : PLATFORM3,
            description->identifier);
   FILE *there = status ? NULL : fopen(path, "rbe");

@@ -59,8 +59,9 @@ struct bramah_fmu_plant {
   bramah__fmu_instance *i;
   bramah_status broken; /* after an error, until a restore */
   bramah_diag why;
-  int64_t k;               /* steps since the start */
-  uint64_t self, state_id; /* this instance; the state it has (0: none that was saved) */
+  int64_t k; /* steps since the start */
+  uint64_t self,
+      state_id; /* KEPT: this instance; the state it has (0: none that was saved). Else 0: same state, same bytes */
   uint64_t last_id;
   double *u, *p; /* [n_input] SI; [n_parameter + n_input] SI */
   double *v;     /* [n + n_output] SI */
@@ -131,7 +132,8 @@ static bramah_status take_unit(bramah_fmu *f, const bramah__fmu_scalar *scalar, 
   if (bramah_unit_parse(name, &out->factor, &dimension, NULL)) return out->factor = 1.0, BRAMAH_OK;
   const bramah__fmu_unit own = {
       .exponent = {dimension.kg / 2, dimension.m / 2, dimension.s / 2, 0, 0, 0, 0, dimension.rad / 2}};
-  if (dimension.volt || !si_text(&own, text, sizeof text)) {
+  if (dimension.volt || ((dimension.kg | dimension.m | dimension.s | dimension.rad) & 1) ||
+      !si_text(&own, text, sizeof text)) {
     out->factor = 1.0;
     return BRAMAH_OK;
   }
@@ -144,6 +146,14 @@ static bramah_status take_unit(bramah_fmu *f, const bramah__fmu_scalar *scalar, 
 static bramah_status at(const bramah_fmu *f, bramah_diag *diag, bramah_status status, int line)
 {
   if (status && diag && f->map.file && !diag->line) {
+    if (diag->file[0]) { /* of the archive, which must stay named: FMU: ENTRY */
+      char thing[sizeof diag->thing];
+      const char *folder = strrchr(diag->file, '/');
+      size_t n = bramah__append(thing, sizeof thing, 0, folder ? folder + 1 : diag->file);
+      if (diag->thing[0]) n = bramah__append(thing, sizeof thing, n, ": ");
+      bramah__append(thing, sizeof thing, n, diag->thing);
+      memcpy(diag->thing, thing, sizeof thing);
+    }
     snprintf(diag->file, sizeof diag->file, "%s", f->map.file);
     diag->line = line ? line : f->map.line;
   }
@@ -291,6 +301,21 @@ static bramah_status fail_variable(const bramah_fmu *f, const bramah_fmu_variabl
   return at(f, diag, BRAMAH_E_UNSUPPORTED, of->line);
 }
 
+/* An output that has the name of a state's would never be seen. */
+static bramah_status names_differ(const bramah_fmu *f, bramah_diag *diag)
+{
+  for (size_t i = 0; i < f->n + f->n_output; i++)
+    for (size_t k = 0; k < i; k++) {
+      const port *a = k < f->n ? &f->state[k] : &f->output[k - f->n],
+                 *b = i < f->n ? &f->state[i] : &f->output[i - f->n];
+      if (strcmp(a->name, b->name) != 0) continue;
+      bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, b->name,
+                    "the variables '%s' and '%s' are both given this name", a->scalar->name, b->scalar->name);
+      return at(f, diag, BRAMAH_E_VALUE, i < f->n ? 0 : f->map.outputs[i - f->n].of.line);
+    }
+  return BRAMAH_OK;
+}
+
 static bramah_status bind_ports(bramah_fmu *f, bramah_diag *diag)
 {
   const bramah_fmu_mapping *m = &f->map;
@@ -329,6 +354,7 @@ static bramah_status bind_ports(bramah_fmu *f, bramah_diag *diag)
                     bramah__failf(diag, BRAMAH_E_VALUE, NULL, 0, f->state[i].scalar->name,
                                   "'%s' and '%s' are the same variable", f->state[k].name, f->state[i].name),
                     0);
+  if (!status) status = names_differ(f, diag);
   f->has_rates = 1;
   for (size_t i = 0; !status && i < f->n; i++) {
     const bramah__fmu_scalar *rate = derivative_of(f, f->state[i].scalar);
@@ -347,30 +373,43 @@ static bramah_status bind_ports(bramah_fmu *f, bramah_diag *diag)
   return status;
 }
 
-/* Start values of parameters, by their type. */
+/* A start value of a parameter, by its type. */
+static bramah_status bind_value(bramah_fmu *f, size_t i, bramah_diag *diag)
+{
+  const bramah_fmu_mapping *m = &f->map;
+  const bramah__fmu_scalar *s;
+  const bramah_status status = find_scalar(f, &m->values[i].of, &s, diag);
+  if (status) return status;
+  const int kind = s->type == BRAMAH__FMU_INTEGER ? 1 : s->type == BRAMAH__FMU_BOOLEAN ? 2 : 0;
+  if (s->type == BRAMAH__FMU_OTHER || s->is_array)
+    return fail_variable(f, &m->values[i].of,
+                         "start values of real and whole numbers and truth values can be set, no others",
+                         diag);
+  if (s->variability == 'c' || s->causality == 't' || s->causality == 'c' || s->initial == 'c')
+    return fail_variable(f, &m->values[i].of, "the FMU does not let this variable be set", diag);
+  const double value = m->values[i].value;
+  if (kind && (value != floor(value) || fabs(value) > (kind == 2 ? 1.0 : 2147483647.0)))
+    return fail_variable(f, &m->values[i].of,
+                         "this variable of the FMU takes whole numbers, or 0 and 1 for a truth value", diag);
+  f->value_reference[kind][f->n_value[kind]] = s->reference;
+  f->value[kind][f->n_value[kind]++] = value;
+  return BRAMAH_OK;
+}
+
 static bramah_status bind_values(bramah_fmu *f, bramah_diag *diag)
 {
   const bramah_fmu_mapping *m = &f->map;
-  for (size_t i = 0; i < m->n_values; i++) {
-    const bramah__fmu_scalar *s;
-    const bramah_status status = find_scalar(f, &m->values[i].of, &s, diag);
-    if (status) return status;
-    const int kind = s->type == BRAMAH__FMU_INTEGER ? 1 : s->type == BRAMAH__FMU_BOOLEAN ? 2 : 0;
-    if (s->type == BRAMAH__FMU_OTHER || s->is_array)
-      return fail_variable(f, &m->values[i].of,
-                           "start values of real and whole numbers and truth values can be set, no others",
-                           diag);
-    if (s->variability == 'c' || s->causality == 't' || s->causality == 'c' || s->initial == 'c')
-      return fail_variable(f, &m->values[i].of, "the FMU does not let this variable be set", diag);
-    const double value = m->values[i].value;
-    if (kind && (value != floor(value) || fabs(value) > (kind == 2 ? 1.0 : 2147483647.0)))
-      return fail_variable(f, &m->values[i].of,
-                           "this variable of the FMU takes whole numbers, or 0 and 1 for a truth value",
-                           diag);
-    f->value_reference[kind][f->n_value[kind]] = s->reference;
-    f->value[kind][f->n_value[kind]++] = value;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < m->n_values; i++) status = bind_value(f, i, diag);
+  for (size_t i = 0; !status && i < m->n_parameters; i++) {
+    int has_start = f->parameter[i].scalar->has_start;
+    for (size_t k = 0; k < f->n_value[0]; k++)
+      has_start |= f->value_reference[0][k] == f->parameter[i].reference;
+    if (!has_start)
+      status = fail_variable(f, &m->parameters[i].of,
+                             "the FMU gives this parameter no start value: give one in 'values'", diag);
   }
-  return BRAMAH_OK;
+  return status;
 }
 
 /* ---- values ---- */
@@ -413,10 +452,10 @@ static bramah_status refresh(bramah_fmu_plant *p, bramah_diag *diag)
   if (n == 0) return BRAMAH_OK;
   const bramah_status status = p->i->calls->get(p->i, n, f->observed, p->number, diag);
   for (size_t i = 0; !status && i < n; i++) {
-    if (!isfinite(p->number[i]))
+    p->v[i] = si(observed(f, i), p->number[i]);
+    if (!isfinite(p->v[i]))
       return bramah__failf(diag, BRAMAH_E_NOT_FINITE, NULL, 0, observed(f, i)->scalar->name,
                            "the FMU gives no finite number");
-    p->v[i] = si(observed(f, i), p->number[i]);
   }
   p->is_stale = 0;
   return status;
@@ -603,7 +642,7 @@ static bramah_status set_inputs(void *self, const double *u, bramah_diag *diag)
     if (!isfinite(u[i]))
       return bramah__failf(diag, BRAMAH_E_NOT_FINITE, NULL, 0, p->fmu->input[i].name,
                            "the input is not finite");
-  if (memcmp(p->u, u, p->fmu->n_input * sizeof *u) == 0) return BRAMAH_OK;
+  if (p->fmu->n_input == 0 || memcmp(p->u, u, p->fmu->n_input * sizeof *u) == 0) return BRAMAH_OK;
   memcpy(p->u, u, p->fmu->n_input * sizeof *u);
   moved(p);
   return BRAMAH_OK;
@@ -667,10 +706,11 @@ static void save(const void *self, void *snap)
   const bramah_fmu *f = p->fmu;
   unsigned char *numbers = (unsigned char *)snap + sizeof(head),
                 *bytes = numbers + n_numbers(f) * sizeof(double);
-  head h = {.self = p->self,
-            .id = p->state_id ? p->state_id : ++p->last_id,
-            .k = p->k,
-            .is_stale = (uint32_t)p->is_stale};
+  head h = {.k = p->k, .is_stale = (uint32_t)p->is_stale};
+  if (f->report.saving == BRAMAH_FMU_KEPT) {
+    h.self = p->self;
+    h.id = p->state_id ? p->state_id : ++p->last_id;
+  }
   memset(snap, 0, snapshot_size(f));
   move_numbers(p, numbers, 0);
   bramah_status status = p->broken;
@@ -820,14 +860,14 @@ static bramah_status difference(bramah_fmu_plant *p, const void *snap, size_t k,
 
 /* J [n x n_known] of the FMU's `unknown` variables by these ports, SI; factors of `unknown` are those of states. */
 static bramah_status ask(bramah_fmu_plant *p, const uint32_t *unknown, size_t n_known, const port *known,
-                         const size_t *which, double *J, bramah_diag *diag)
+                         double *J, bramah_diag *diag)
 {
   const bramah_fmu *f = p->fmu;
-  for (size_t k = 0; k < n_known; k++) p->reference[k] = known[which ? which[k] : k].reference;
+  for (size_t k = 0; k < n_known; k++) p->reference[k] = known[k].reference;
   const bramah_status status = p->i->calls->directional(p->i, f->n, unknown, n_known, p->reference, J, diag);
   for (size_t i = 0; !status && i < f->n; i++)
     for (size_t k = 0; k < n_known; k++) {
-      J[i * n_known + k] *= f->state[i].factor / known[which ? which[k] : k].factor;
+      J[i * n_known + k] *= f->state[i].factor / known[k].factor;
       if (!isfinite(J[i * n_known + k]))
         return bramah__failf(diag, BRAMAH_E_NOT_FINITE, NULL, 0, f->state[i].scalar->name,
                              "its directional derivative is not finite");
@@ -871,9 +911,9 @@ static bramah_status step_of_rates(bramah_fmu_plant *p, double *F, double *N, br
   const size_t n = f->n, m = 2 * n, nx = n - f->n_dof;
   const double h = 1e-9 * (double)f->map.step_ns;
   double *whole = p->matrix, *first = whole + 4 * m * m, *last = first + n * n;
-  bramah_status status = ask(p, f->rate_of, n, f->state, NULL, first, diag);
+  bramah_status status = ask(p, f->rate_of, n, f->state, first, diag);
   if (!status) status = step(p, diag);
-  if (!status) status = ask(p, f->rate_of, n, f->state, NULL, last, diag);
+  if (!status) status = ask(p, f->rate_of, n, f->state, last, diag);
   if (status) return status;
   memset(whole, 0, m * m * sizeof *whole);
   for (size_t i = 0; i < n; i++) {
@@ -909,7 +949,7 @@ static bramah_status make_transition(bramah_fmu_plant *p, bramah_fmu_derivatives
     restore(p, p->snap);
   }
   if (!status) status = step(p, diag);
-  if (!status && method == BRAMAH_FMU_OF_STEP) status = ask(p, f->observed, f->n, f->before, NULL, F, diag);
+  if (!status && method == BRAMAH_FMU_OF_STEP) status = ask(p, f->observed, f->n, f->before, F, diag);
   if (!status) even_noise(f, F, N);
   return status;
 }
@@ -1025,8 +1065,9 @@ bramah_status bramah_fmu_plant_new(const bramah_fmu *f, bramah_diag *diag, brama
   struct timespec when;
   if (!p) return bramah__fail_memory(diag);
   p->fmu = f;
-  clock_gettime(CLOCK_REALTIME, &when); /* snapshots of other runs must not look like ours */
-  p->self = (uint64_t)(uintptr_t)p ^ ((uint64_t)when.tv_sec << 30) ^ (uint64_t)when.tv_nsec;
+  clock_gettime(CLOCK_REALTIME, &when);
+  if (f->report.saving == BRAMAH_FMU_KEPT) /* snapshots of other runs must not look like ours */
+    p->self = (uint64_t)(uintptr_t)p ^ ((uint64_t)when.tv_sec << 30) ^ (uint64_t)when.tv_nsec;
   p->u = calloc(f->n_input + 1, sizeof *p->u);
   p->p = calloc(f->n_parameter + f->n_input + 1, sizeof *p->p);
   p->v = calloc(n_shown + 1, sizeof *p->v);
@@ -1307,25 +1348,32 @@ static bramah_status find_out(bramah_fmu *f, bramah_diag *diag)
   const bramah__fmu_description *d = &f->description;
   bramah_fmu_plant *p = NULL;
   trial t = {0};
+  bramah_diag own;
   char first[300] = "it has no functions to save its state", second[400] = "";
 
   /* Does it run at all? And how much is its state? */
   r->saving = BRAMAH_FMU_KEPT;
   bramah_status status = bramah_fmu_plant_new(f, diag, &p);
-  if (!status && d->can_serialize) status = p->i->calls->state_size(p->i, &f->state_bytes, diag);
-  if (!status && f->state_bytes > (size_t)1 << 28)
+  if (!status) status = step(p, diag);
+  const int has_bytes =
+      !status && d->can_serialize && p->i->calls->state_size(p->i, &f->state_bytes, &own) == BRAMAH_OK;
+  if (!status && d->can_serialize && !has_bytes) snprintf(first, sizeof first, "%.290s", own.message);
+  if (has_bytes && f->state_bytes > (size_t)1 << 28)
     status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, f->library->name, "its state takes %zu bytes",
                            f->state_bytes);
-  if (!status) status = step(p, diag);
   bramah_fmu_plant_free(p);
   if (status) return status;
 
   r->saving = BRAMAH_FMU_SERIALIZED; /* the largest snapshot */
   t.snap = calloc(1, snapshot_size(f));
   t.a = calloc(2 * (FREE * n_shown(f) + 3 * f->n + 1), sizeof *t.a);
+  if (!t.snap || !t.a) {
+    free(t.snap);
+    free(t.a);
+    return bramah__fail_memory(diag);
+  }
   t.b = t.a + FREE * n_shown(f) + 3 * f->n + 1;
-  if (!t.snap || !t.a) status = bramah__fail_memory(diag);
-  int good = !status && d->can_serialize && saves(f, &t, first, sizeof first);
+  int good = has_bytes && saves(f, &t, first, sizeof first);
   if (!status && !good && d->can_get_set) {
     r->saving = BRAMAH_FMU_KEPT;
     good = saves(f, &t, first, sizeof first);
@@ -1408,7 +1456,8 @@ bramah_status bramah_fmu_open(const bramah_fmu_mapping *mapping, bramah_diag *di
   if (!status) {
     snprintf(path, sizeof path, "%s/modelDescription.xml", f->folder);
     status = bramah__fmu_describe(path, diag, &f->description);
-    if (status && diag && diag->line == 0) snprintf(diag->file, sizeof diag->file, "%s", f->map.path);
+    if (status && diag)
+      snprintf(diag->file, sizeof diag->file, diag->line ? "%s/modelDescription.xml" : "%s", f->map.path);
   }
   if (!status) status = choose_step(f, diag);
   if (!status) status = bind_ports(f, diag);

@@ -179,6 +179,21 @@ static void try_names(void)
   CHECK(access("/tmp/bramah-escaped", F_OK) != 0, "a file was written elsewhere");
 }
 
+/* More entries than an FMU may have: refused before there is a folder to remove. */
+static void try_many(void)
+{
+  int reason;
+  char name[16];
+  unlink(input);
+  zip_t *zip = zip_open(input, ZIP_CREATE, &reason);
+  for (int i = 0; i <= 20000; i++) {
+    snprintf(name, sizeof name, "%d", i);
+    CHECK(zip_file_add(zip, name, zip_source_buffer(zip, "", 0, 0), 0) == i, "no archive of many entries");
+  }
+  CHECK(zip_close(zip) == 0, "no archive of many entries");
+  CHECK(!take_archive(), "20001 entries are taken");
+}
+
 int main(int argc, char **argv)
 {
   CHECK(argc > 3, "damaged_fmus COUNT FMU MODEL_DESCRIPTION...");
@@ -192,6 +207,7 @@ int main(int argc, char **argv)
   write_input(archive.at, archive.n);
   CHECK(take_archive(), "the undamaged archive is refused");
   try_names();
+  try_many();
   for (size_t k = 0; k < count; k++) {
     state = 0x9e3779b97f4a7c15u * (k + 1);
     const int is_archive = k % 4 == 0;

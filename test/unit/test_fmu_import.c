@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "bramah/fmu.h"
 #include "bramah/session.h"
+#include "lib/fmi/import.h"
 #include "lib/math/dense.h"
 #include "test/support/run.h"
 
@@ -11,7 +12,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zip.h>
 
 static bramah_diag diag;
 #define MUST(call) ck_assert_msg((call) == BRAMAH_OK, "%s: %s: %s", #call, diag.thing, diag.message)
@@ -174,6 +177,28 @@ EACH_TEST(restoring_goes_on_with_the_same_bits, 0, 6)
   close_crane(&o);
 }
 
+/* What is written into files of interrupted replays. */
+EACH_TEST(same_state_same_bytes, 0, 6)
+{
+  if (all[_i].saving == BRAMAH_FMU_KEPT) return;
+  opened o = open_crane(all[_i].name);
+  bramah_fmu_plant *other;
+  MUST(bramah_fmu_plant_new(o.fmu, &diag, &other));
+  const bramah_plant *p = &o.plant, q = bramah_fmu_plant_table(other);
+  double seen[N_SEEN];
+  unsigned char *a = calloc(2, p->snapshot_size), *b = a + p->snapshot_size;
+  drive(p, 0, 3, seen);
+  p->save(p->self, b);
+  drive(p, 3, 5, seen);
+  drive(&q, 0, 5, seen);
+  p->save(p->self, a);
+  q.save(q.self, b);
+  ck_assert_int_eq(memcmp(a, b, p->snapshot_size), 0);
+  free(a);
+  bramah_fmu_plant_free(other);
+  close_crane(&o);
+}
+
 TEST(all_ways_are_the_same_crane)
 {
   double seen[6][N_SEEN];
@@ -318,6 +343,148 @@ TEST(what_an_estimator_cannot_use_is_refused)
   refused(&m, BRAMAH_E_FILE, 0, "No such file");
   m.path = getenv("BRAMAH_PROGRAM");
   refused(&m, BRAMAH_E_SYNTAX, 0, "not a zip archive");
+}
+
+/* A crane whose description has other words; the caller removes it. */
+static const char *reworded(const char *which, const char *from, const char *to)
+{
+  static char path[600], text[16384];
+  char block[8192];
+  zip_stat_t about;
+  int reason;
+  snprintf(path, sizeof path, "%s/bramah-reworded-%d.fmu", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+           (int)getpid());
+  FILE *in = fopen(crane(which), "rb"), *out = fopen(path, "wb");
+  ck_assert(in && out);
+  for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0;) ck_assert_uint_eq(fwrite(block, 1, n, out), n);
+  fclose(in);
+  fclose(out);
+  zip_t *zip = zip_open(path, 0, &reason);
+  ck_assert(zip && zip_stat(zip, "modelDescription.xml", 0, &about) == 0 && about.size < sizeof block);
+  zip_file_t *file = zip_fopen_index(zip, about.index, 0);
+  ck_assert_int_eq(zip_fread(file, block, about.size), (zip_int64_t)about.size);
+  block[about.size] = '\0';
+  zip_fclose(file);
+  char *at = strstr(block, from);
+  ck_assert_msg(at != NULL, "'%s' is not in the description", from);
+  *at = '\0';
+  snprintf(text, sizeof text, "%s%s%s", block, to, at + strlen(from));
+  zip_source_t *source = zip_source_buffer(zip, text, strlen(text), 0);
+  ck_assert_int_eq(zip_file_replace(zip, about.index, source, 0), 0);
+  ck_assert_int_eq(zip_close(zip), 0);
+  return path;
+}
+
+TEST(one_instance_in_a_process)
+{
+  bramah_fmu *fmu;
+  bramah_fmu_plant *first, *second;
+  bramah_fmu_mapping m = mapping_of("3");
+  m.path = reworded("3", "<CoSimulation", "<CoSimulation canBeInstantiatedOnlyOncePerProcess=\"true\"");
+  MUST(bramah_fmu_open(&m, &diag, &fmu));
+  MUST(bramah_fmu_plant_new(fmu, &diag, &first));
+  ck_assert_int_eq(bramah_fmu_plant_new(fmu, &diag, &second), BRAMAH_E_UNSUPPORTED);
+  ck_assert_ptr_nonnull(strstr(diag.message, "one instance in a process"));
+  ck_assert_ptr_null(second);
+  bramah_fmu_plant_free(first);
+  MUST(bramah_fmu_plant_new(fmu, &diag, &first));
+  bramah_fmu_plant_free(first);
+  bramah_fmu_close(fmu);
+  unlink(m.path);
+}
+
+/* What would be a number that nobody gave. */
+TEST(parameters_need_a_start_value)
+{
+  const bramah_fmu_value value = {{"load", 12}, 250.0};
+  bramah_fmu *fmu;
+  bramah_fmu_plant *plant;
+  bramah_fmu_mapping m = mapping_of("3");
+  m.path = reworded("3", " start=\"300\"", "");
+  refused(&m, BRAMAH_E_UNSUPPORTED, 11, "no start value");
+  m.n_values = 1, m.values = &value;
+  MUST(bramah_fmu_open(&m, &diag, &fmu));
+  MUST(bramah_fmu_plant_new(fmu, &diag, &plant));
+  const bramah_plant p = bramah_fmu_plant_table(plant);
+  ck_assert_double_eq(p.parameter(p.self, 0), 250.0);
+  bramah_fmu_plant_free(plant);
+  bramah_fmu_close(fmu);
+  unlink(m.path);
+}
+
+TEST(numbers_that_overflow_in_their_unit_are_no_numbers)
+{
+  bramah_fmu_mapping m = mapping_of("3");
+  m.path = reworded("3", "<BaseUnit m=\"1\"/>", "<BaseUnit m=\"1\" factor=\"1.7e308\"/>");
+  refused(&m, BRAMAH_E_NOT_FINITE, 2, "no finite number");
+  unlink(m.path);
+}
+
+TEST(functions_that_are_promised_must_be_there)
+{
+  bramah_fmu_mapping m = mapping_of("3-anew");
+  m.path = reworded("3-anew", "canGetAndSetFMUState=\"false\" canSerializeFMUState=\"false\"",
+                    "canGetAndSetFMUState=\"true\" canSerializeFMUState=\"true\"");
+  refused(&m, BRAMAH_E_UNSUPPORTED, 2, "its description promises");
+  unlink(m.path);
+}
+
+TEST(names_of_outputs_differ)
+{
+  const bramah_fmu_port twice = {"reach_rod.pressure", {"tip.z", 13}};
+  bramah_fmu_mapping m = mapping_of("3");
+  m.n_outputs = 1, m.outputs = &twice;
+  refused(&m, BRAMAH_E_VALUE, 13, "'reach.pB' and 'tip.z' are both given this name");
+  ck_assert_str_eq(diag.thing, "reach_rod.pressure");
+}
+
+TEST(messages_name_the_archive)
+{
+  bramah_fmu_mapping m = mapping_of("3");
+  m.path = crane("nowhere");
+  refused(&m, BRAMAH_E_FILE, 2, "No such file");
+  ck_assert_str_eq(diag.thing, "crane-nowhere.fmu");
+  m.path = reworded("3", "start=\"300\"", "start=\"many\"");
+  refused(&m, BRAMAH_E_SYNTAX, 0, "must be a finite number");
+  ck_assert_msg(strstr(diag.file, ".fmu/modelDescription.xml"), "%s", diag.file);
+  ck_assert_int_eq(diag.line, 35);
+  unlink(m.path);
+}
+
+TEST(descriptions_are_read_with_care)
+{
+  static const char text[] =
+      "<fmiModelDescription fmiVersion=\"3.0\" modelName=\"a&#x9b;b\" instantiationToken=\"t\">"
+      "<CoSimulation modelIdentifier=\"m\"/><ModelVariables><Float64 name=\"x\" valueReference=\"1\">"
+      "<Alias name=\"y\"/><Dimension start=\"2\"/></Float64></ModelVariables></fmiModelDescription>";
+  bramah__fmu_description d;
+  MUST(bramah__fmu_describe_text("modelDescription.xml", text, strlen(text), &diag, &d));
+  ck_assert_str_eq(d.model, "a??b"); /* no control characters in messages */
+  ck_assert_uint_eq(d.n, 2);
+  ck_assert_str_eq(d.scalars[1].name, "y");
+  ck_assert(d.scalars[0].is_array && d.scalars[1].is_array);
+  bramah__fmu_forget(&d);
+}
+
+/* FMI 2 has an address of the resources, in which a blank is written as a number. The folder is ours alone, and is removed. */
+TEST(folders_are_private_and_may_have_blanks)
+{
+  char folder[] = "/tmp/bramah blank XXXXXX", *unpacked;
+  struct stat about;
+  const char *before = getenv("TMPDIR");
+  char *kept = before ? strdup(before) : NULL;
+  ck_assert(mkdtemp(folder) && setenv("TMPDIR", folder, 1) == 0);
+  opened o = open_crane("2");
+  close_crane(&o);
+  MUST(bramah__fmu_unpack(crane("2"), &diag, &unpacked));
+  ck_assert(stat(unpacked, &about) == 0 && (about.st_mode & 0777) == 0700);
+  bramah__fmu_remove(unpacked);
+  ck_assert_int_eq(rmdir(folder), 0); /* it is empty again */
+  if (kept)
+    setenv("TMPDIR", kept, 1);
+  else
+    unsetenv("TMPDIR");
+  free(kept);
 }
 
 /* One that is started anew must have all its states named: with half of them it would go elsewhere. */
