@@ -442,6 +442,9 @@ static bramah_status read_study(request *r, bramah_diag *diag)
   if (bramah_file_kind_of(r->machine) != BRAMAH_FILE_STUDY) return BRAMAH_OK;
   const bramah_status status = bramah_study_load(r->machine, 0, NULL, diag, &r->study);
   if (status) return status;
+  if (r->study->plant.line)
+    return cli_fail(diag, BRAMAH_E_UNSUPPORTED, r->machine, r->study->plant.line, "plant",
+                    "a simulation needs a machine file; the plant of this study is an FMU");
   if (r->options.log) r->options.study = r->machine;
   r->machine = r->study->machine_file;
   bramah_change *changes =

@@ -257,7 +257,7 @@ static bramah_status bind_position(bramah_fmu *f, size_t i, bramah_diag *diag)
     if (!derivative) {
       bramah__failf(
           diag, BRAMAH_E_KEY, NULL, 0, from->position.variable,
-          "the FMU says of no variable that it is the derivative of this one: name it, 'rate: ...'");
+          "the FMU says of no variable that it is the derivative of this one: name it, 'rate_variable: ...'");
       return at(f, diag, BRAMAH_E_KEY, from->position.line);
     }
   }
