@@ -92,7 +92,7 @@ run 1 fmu own.yaml --output x.fmu
 says err 'own.yaml:2: plant: the FMU of a filter needs a machine file'
 run 1 serve own.yaml --from log.csv
 says err 'own.yaml:2: plant: '
-[ ! -e x.csv ] && [ ! -e x.c ] && [ ! -e x.fmu ] || fail 'a file in spite of all'
+for made in x.csv x.c x.fmu; do [ ! -e $made ] || fail "$made in spite of all"; done
 
 # Nothing is left of unpacked archives.
 mkdir private
