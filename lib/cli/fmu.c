@@ -22,10 +22,10 @@ static int run(const cli_arguments *arguments)
     return cli_report(&diag);
   if (bramah_fmu_write(arguments->operands[0], step_ns, (int)version, output, &diag, &r))
     return cli_report(&diag);
-  printf("%s: %s %s for co-simulation by FMI %d.0, steps of %.9g s; %zu variables, of them %zu inputs and "
-         "%zu outputs\n",
+  printf("%s: %s %s for co-simulation by FMI %d.0, steps of %.9g s; %zu variables, of them %zu input%s and "
+         "%zu output%s\n",
          output, r.is_estimator ? "the estimator" : "the machine", r.name, (int)version, r.step,
-         r.n_variables, r.n_inputs, r.n_outputs);
+         r.n_variables, r.n_inputs, r.n_inputs == 1 ? "" : "s", r.n_outputs, r.n_outputs == 1 ? "" : "s");
   if (*r.left_out) cli_note("left out, since they are not written as C: %s", r.left_out);
   return CLI_OK;
 }

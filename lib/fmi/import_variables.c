@@ -345,6 +345,10 @@ static bramah_status bind_value(bramah_fmu *f, size_t i, bramah_diag *diag)
                          diag);
   if (s->variability == 'c' || s->causality == 't' || s->causality == 'c' || s->initial == 'c')
     return fail_variable(f, &m->values[i].of, "the FMU does not let this variable be set", diag);
+  for (size_t k = 0; k < f->n_input; k++)
+    if (s->type == BRAMAH__FMU_REAL && f->input[k].reference == s->reference)
+      return fail_variable(f, &m->values[i].of, "'inputs' has this variable, whose values come from the log",
+                           diag);
   const double value = m->values[i].value;
   if (kind && (value != floor(value) || fabs(value) > (kind == 2 ? 1.0 : 2147483647.0)))
     return fail_variable(f, &m->values[i].of,

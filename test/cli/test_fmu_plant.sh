@@ -76,6 +76,7 @@ wrong 's/valve: valve/valve: crank.angle/' 'wrong.yaml:11: crank.angle: this var
 wrong 's/crank.angle: crank.angle/v1.pressure: crank.angle/' "v1.pressure: the variables 'v1.pressure' and 'crank.angle' are both given this name"
 wrong 's/derivatives: own/derivatives: mine/' 'possible are own, differences'
 wrong 's/rate_variable: coupler.rate, //' "name it, 'rate_variable: ...'"
+wrong 's/derivatives: own/values: {valve: 1}/' "wrong.yaml:4: valve: 'inputs' has this variable"
 wrong 's/derivatives: own/step: 1.5 ms/' 'its step must be a multiple of that'
 wrong 's/, sigma: 1 bar/, sigma: 1 rad/' 'a pressure is expected'
 head -c 3000 four-bar.fmu >cut.fmu
