@@ -21,7 +21,8 @@ static const double nearly_all = 0.9, nearly_as_much = 0.95; /* explained */
  * length from its begin on. */
 static const int64_t onset_at[] = {-20, -14, -10, -8, -6, -4, -3, -2, -1, 0, 2, 4, 6, 8};
 enum {
-  BANKS = sizeof onset_at / sizeof *onset_at + 1
+  REJECTED = sizeof onset_at / sizeof *onset_at + 1, /* from where a gate begins to reject in that window */
+  BANKS
 }; /* of scores; the first one from the start of the log on */
 
 /* What may be spent: products in the scores of all steps, about a second; or a part of the log. */
@@ -46,6 +47,7 @@ typedef struct run {
   bramah_explanation *cause;
   size_t *index;         /* of those causes among the scores */
   unsigned char *blamed; /* [n_sensors] 1: itself or its bias or gain contradicts */
+  unsigned *rejected;    /* [n_sensors] in a row */
   double *near; /* [n_kinks] samples of these in the first window at which a valve is about to open */
   double samples;
 } run;
@@ -61,6 +63,7 @@ void bramah_diagnosis_free(bramah_diagnosis *diagnosis)
   free(r->cause);
   free(r->index);
   free(r->near);
+  free(r->rejected);
   free(r->blamed);
   free(r);
 }
@@ -184,8 +187,9 @@ static bramah_status make(run *r, const bramah_assess *a, bramah_diag *diag)
   r->cause = calloc(n + 1, sizeof *r->cause);
   r->index = calloc(n + 1, sizeof *r->index);
   r->near = calloc(r->plant.n_kinks + 1, sizeof *r->near);
+  r->rejected = calloc(r->n_sensors + 1, sizeof *r->rejected);
   r->blamed = calloc(r->n_sensors + 1, 1);
-  if (!r->cause || !r->index || !r->near || !r->blamed) return bramah__fail_memory(diag);
+  if (!r->cause || !r->index || !r->near || !r->rejected || !r->blamed) return bramah__fail_memory(diag);
   if (!r->is_part) return bramah_replay_new(r->filter, &replay, r->source, r->source_user, diag, &r->replay);
   status = go_to_kept(r, a, diag);
   return status ? status : bramah_replay_new(r->filter, &replay, rest_of_log, r, diag, &r->replay);
@@ -368,6 +372,22 @@ static void note_openings(run *r)
   }
 }
 
+/* A cause that comes at once is seen by the gates, which reject one sample after the other; what they reject moves nothing. */
+static void look_for_rejected(run *r, int64_t t)
+{
+  enum { IN_A_ROW = 3 };
+  const bramah_filter_last last = bramah_filter_get_last(r->filter);
+  int is = 0;
+  for (size_t i = 0; i < r->n_sensors; i++) {
+    const bramah_innovation *in = &last.innovation[i];
+    if (in->present) r->rejected[i] = in->accepted ? 0 : r->rejected[i] + 1;
+    is |= r->rejected[i] >= IN_A_ROW;
+  }
+  if (!is) return;
+  bramah_filter_restart_scores(r->filter, REJECTED);
+  r->onset[REJECTED] = t;
+}
+
 static void name_opening(run *r)
 {
   for (size_t k = 0; k < r->plant.n_kinks; k++) {
@@ -392,7 +412,8 @@ bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void 
   r->n_sensors = assess->n_sensors;
   const bramah_assess_results *results = bramah_assess_get_results(assess);
   first_window(&results->verdict, &begin_ns, &end_ns);
-  for (size_t b = 1; b < BANKS; b++)
+  r->onset[REJECTED] = INT64_MAX;
+  for (size_t b = 1; b < REJECTED; b++)
     r->onset[b] = end_ns < INT64_MAX ? begin_ns + onset_at[b - 1] * ((end_ns - begin_ns) / 10) : INT64_MAX;
   choose_part(r, assess, begin_ns, end_ns);
   bramah_status status = make(r, assess, diag);
@@ -403,10 +424,12 @@ bramah_status bramah_diagnose(bramah_assess *assess, bramah_source source, void 
     status = bramah_replay_next(r->replay, &t, &corrected, &end, diag);
     if (status || end) break;
     if (!bank) r->found.from = 1e-9 * (double)t, r->onset[bank++] = t; /* from the start */
-    for (; bank < BANKS && r->onset[bank] <= t; bank++)
+    for (; bank < REJECTED && r->onset[bank] <= t; bank++)
       if (r->onset[bank] > r->onset[0]) bramah_filter_restart_scores(r->filter, bank);
+    const int is_in_first = corrected && t >= begin_ns && t <= end_ns;
+    if (is_in_first && r->onset[REJECTED] == INT64_MAX) look_for_rejected(r, t);
     if (before < end_ns && t >= end_ns) rank(r, t);
-    if (corrected && t >= begin_ns && t <= end_ns) note_openings(r);
+    if (is_in_first) note_openings(r);
   }
   if (status) {
     bramah_diagnosis_free(&r->found);
