@@ -262,7 +262,7 @@ static bramah_status find_out(bramah_fmu *f, bramah_diag *diag)
   bramah_fmu_plant *p = NULL;
   trial t = {.report = r};
   bramah_diag own;
-  char first[300] = "it has no functions to save its state", second[400] = "";
+  char first[512] = "it has no functions to save its state", second[512] = ""; /* as long as messages */
 
   /* Does it run at all? And how much is its state? */
   r->saving = BRAMAH_FMU_KEPT;
