@@ -42,24 +42,41 @@ BRAMAH__EQUATION bramah__expr normal_force(const bramah__contact *c, const brama
   return e_select(depth, e_max(force, zero), zero);
 }
 
-/* Bristles and the friction c [2] per normal force of a point that touches; returns by what the bristles yield. */
-BRAMAH__EQUATION bramah__expr rub(const bramah__contact *f, const bramah__contact_values *v,
-                                  const bramah__expr *w, bramah__expr half, const bramah__expr *x_k,
-                                  const bramah__expr *xd_k, bramah__expr *x, bramah__expr *xd,
-                                  bramah__expr *c)
+/* At rest 1e-12 m/s, where the slope of |w| is 0 and bristles hold for years. */
+BRAMAH__EQUATION bramah__expr speed_of(const bramah__expr *w)
 {
-  /* at rest 1e-12 m/s, where the slope of |w| is 0 and bristles hold for years */
-  const bramah__expr speed = e_sqrt(e_add(e_add(e_square(w[0]), e_square(w[1])), e_number(1e-24)));
-  bramah__expr yields = bristles_yield(v->bristles, f->coulomb, e_number(f->static_friction - f->coulomb),
-                                       f->stribeck, f->exponent, speed);
-  if (f->rolling > 0.0) yields = e_add(yields, e_mul(v->rolling, e_abs(w[3])));
+  return e_sqrt(e_add(e_add(e_square(w[0]), e_square(w[1])), e_number(1e-24)));
+}
+
+/* By what the bristles yield at a speed, but for rolling. */
+BRAMAH__EQUATION bramah__expr yield_at(const bramah__contact *f, const bramah__contact_values *v,
+                                       bramah__expr speed)
+{
+  return bristles_yield(v->bristles, f->coulomb, e_number(f->static_friction - f->coulomb), f->stribeck,
+                        f->exponent, speed);
+}
+
+/* Bristles that yield so, and the friction c [2] per normal force. */
+BRAMAH__EQUATION void bend(const bramah__contact *f, const bramah__contact_values *v, bramah__expr yields,
+                           const bramah__expr *w, bramah__expr half, const bramah__expr *x_k,
+                           const bramah__expr *xd_k, bramah__expr *x, bramah__expr *xd, bramah__expr *c)
+{
   const bramah__expr fades = e_add(e_number(1.0), e_mul(e_div(e_number(f->damping), v->bristles), yields)),
                      damping = e_div(e_number(f->damping), fades);
   for (int k = 0; k < BRAMAH__CONTACT_STATES; k++) {
     bend_bristles(half, yields, w[k], x_k[k], xd_k[k], &x[k], &xd[k]);
     c[k] = e_add(e_add(e_mul(v->bristles, x[k]), e_mul(damping, xd[k])), e_scale(f->viscous, w[k]));
   }
-  return yields;
+}
+
+/* The same of a point that touches. */
+BRAMAH__EQUATION void rub(const bramah__contact *f, const bramah__contact_values *v, const bramah__expr *w,
+                          bramah__expr half, const bramah__expr *x_k, const bramah__expr *xd_k,
+                          bramah__expr *x, bramah__expr *xd, bramah__expr *c)
+{
+  bramah__expr yields = yield_at(f, v, speed_of(w));
+  if (f->rolling > 0.0) yields = e_add(yields, e_mul(v->rolling, e_abs(w[3])));
+  bend(f, v, yields, w, half, x_k, xd_k, x, xd, c);
 }
 
 void bramah__contact_at(const bramah__contact *contact, bramah__expr q3, const bramah__expr *w,
@@ -267,16 +284,20 @@ static void rub_slopes(const bramah__contact *contact, const double *w, double h
                        const bristles *start, double *c, bramah__contact_slope *s)
 {
   const bramah__contact_values values = values_of(contact);
-  double yields = 0.0;
   const double N = pressed * contact->friction;
-  for (size_t b = 0; b < 4; b++) {
+  const bramah__expr still[2] = {e_number(w[0]), e_number(w[1])};
+  const double speed = speed_of(still).value;
+  const bramah__expr by_speed = yield_at(contact, &values, e_variable(speed));
+  const int rolls = contact->rolling > 0.0;
+  const double yields = by_speed.value + (rolls ? values.rolling.value * fabs(w[3]) : 0.0);
+  for (size_t b = 0; b < (rolls ? 4 : 2); b++) {
     bristles end = {0};
-    bramah__expr by[2], v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
-    if (b == 2 || (b == 3 && !(contact->rolling > 0.0)))
-      continue; /* the normal velocity; what does not roll */
-
-    v[b] = e_variable(w[b]);
-    yields = rub(contact, &values, v, e_number(half), start->x, start->xd, end.x, end.xd, by).value;
+    bramah__expr by[2], v[2] = {still[0], still[1]}, yield = e_number(yields);
+    if (b == 2) continue; /* the normal velocity */
+    if (b < 2) v[b] = e_variable(w[b]);
+    yield.slope =
+        b < 2 ? by_speed.slope * w[b] / speed : values.rolling.value * e_abs(e_variable(w[3])).slope;
+    bend(contact, &values, yield, v, e_number(half), start->x, start->xd, end.x, end.xd, by);
     for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
       c[a] = contact->friction * by[a].value;
       *(b == 3 ? &s->by_roll[a] : &s->by_velocity[3 * a + b]) = -N * by[a].slope;
@@ -381,31 +402,17 @@ void bramah__contact_rows(const bramah__tree *tree, const bramah__contact *conta
     rows[bramah__rubbed_joint(contact, a)] = bramah__rubbed_weight(contact, gear, a);
 }
 
-/* What a disc has besides: it rolls, its axes turn and its lowest point wanders. */
-static void add_disc_tangent(const bramah__tree *tree, const bramah__contact *disc, const bramah__pose *pose,
-                             const bramah__contact_frame *at, const double *force,
-                             const bramah__contact_slope *slope, const double *rows, double *K, double *C)
+/* What a disc has besides: it rolls and its axes turn, which f follows by a joint, whose rows these are, and by its rate. */
+static void roll_disc(size_t n, const bramah__contact_slope *slope, const double *f, const double *rows,
+                      double *by_z, double *by_zd)
 {
-  const size_t n = tree->n;
-  const double *turn = rows + 8 * n, *shift = rows + 9 * n;
-  double f[3], over[3];
-  bramah__rotate3(at->axes, force, f);
-  bramah__cross3(at->axes, force, over); /* the moment of the force by a shift forwards */
-  for (int k = disc->body; k >= 0; k = tree->link[k].parent) {
-    double by_z[3], by_zd[3];
-    for (size_t a = 0; a < 3; a++) {
-      by_zd[a] = slope->by_roll[a] * rows[3 * n + (size_t)k];
-      by_z[a] = slope->by_roll[a] * rows[7 * n + (size_t)k];
-    }
-    by_z[0] -= turn[k] * f[1];
-    by_z[1] += turn[k] * f[0];
-    for (int j = disc->body; j >= 0; j = tree->link[j].parent) {
-      const double *g = rows + j, moment = tree->link[j].revolute ? bramah__dot3(pose[j].n, over) : 0.0;
-      const size_t jk = (size_t)j * n + (size_t)k;
-      K[jk] -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2] + shift[k] * moment;
-      C[jk] -= g[0] * by_zd[0] + g[n] * by_zd[1] + g[2 * n] * by_zd[2];
-    }
+  const double turn = rows[8 * n];
+  for (size_t a = 0; a < 3; a++) {
+    by_zd[a] += slope->by_roll[a] * rows[3 * n];
+    by_z[a] += slope->by_roll[a] * rows[7 * n];
   }
+  by_z[0] -= turn * f[1];
+  by_z[1] += turn * f[0];
 }
 
 void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, const bramah__contact *contact,
@@ -433,20 +440,27 @@ void bramah__contacts_add_tangent(const bramah__tree *tree, size_t n_contacts, c
     }
     bramah__add_curvature(tree, pose, &(bramah__mark){contact->body, 0, at.place}, force, -1.0, K);
     fill_rows(tree, contact, pose, Z, &at, rows);
+    const int is_disc = contact->radius > 0.0;
+    double f[3], over[3];
+    bramah__rotate3(at.axes, force, f);
+    bramah__cross3(at.axes, force, over); /* the moment of the force by a shift forwards */
     for (int k = contact->body; k >= 0; k = tree->link[k].parent) {
       /* f by joint k and by its rate */
       double by_z[3], by_zd[3];
-      for (size_t a = 0; a < 3; a++) {
-        const double *by = slope->by_velocity + 3 * a, *g = G + k, *h = H + k;
+      const double *by = slope->by_velocity, *g = G + k, *h = H + k;
+      for (size_t a = 0; a < 3; a++, by += 3) {
         by_zd[a] = by[0] * g[0] + by[1] * g[n] + by[2] * g[2 * n];
         by_z[a] = slope->by_height[a] * g[2 * n] + by[0] * h[0] + by[1] * h[n] + by[2] * h[2 * n];
       }
+      if (is_disc) roll_disc(n, slope, f, rows + k, by_z, by_zd);
       for (int j = contact->body; j >= 0; j = tree->link[j].parent) {
-        const double *g = G + j;
-        K[(size_t)j * n + (size_t)k] -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2];
-        C[(size_t)j * n + (size_t)k] -= g[0] * by_zd[0] + g[n] * by_zd[1] + g[2 * n] * by_zd[2];
+        const size_t jk = (size_t)j * n + (size_t)k;
+        g = G + j;
+        K[jk] -= g[0] * by_z[0] + g[n] * by_z[1] + g[2 * n] * by_z[2];
+        C[jk] -= g[0] * by_zd[0] + g[n] * by_zd[1] + g[2 * n] * by_zd[2];
+        if (is_disc && tree->link[j].revolute) /* the lowest point wanders */
+          K[jk] -= rows[9 * n + (size_t)k] * bramah__dot3(pose[j].n, over);
       }
     }
-    if (contact->radius > 0.0) add_disc_tangent(tree, contact, pose, &at, force, slope, rows, K, C);
   }
 }

@@ -68,6 +68,8 @@ void bramah__tree_pose(const bramah__tree *tree, const double *base, const doubl
     /* Centre of mass, and inertia about it. */
     bramah__rotate3(own->A, link->centre, own->g);
     bramah__axpy3(1.0, own->r, own->g);
+    for (int k = 0; k < 9; k++) own->J[k] = 0.0;
+    if (link->inertia[0] == 0.0 && link->inertia[4] == 0.0 && link->inertia[8] == 0.0) continue;
     bramah__multiply3(own->A, link->inertia, AJ);
     for (int i = 0; i < 3; i++)
       for (int k = 0; k < 3; k++)
