@@ -32,7 +32,8 @@ static bramah_status broken(bramah_fmu_plant *p, bramah_status status, const bra
 static bramah_status note(bramah_fmu_plant *p, bramah_status status, bramah_diag *diag)
 {
   if (!status) return status;
-  bramah_diag own = {.status = status};
+  bramah_diag own;
+  if (!diag) bramah__failf(&own, status, NULL, 0, p->fmu->library->name, "the FMU has failed before");
   return broken(p, status, diag ? diag : &own);
 }
 

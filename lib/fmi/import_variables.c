@@ -122,13 +122,14 @@ static bramah_status find_scalar(const bramah_fmu *f, const bramah_fmu_variable 
 {
   const bramah__fmu_description *d = &f->description;
   const char *nearest = NULL;
-  for (size_t i = 0; i < d->n; i++) {
+  for (size_t i = 0; i < d->n; i++)
     if (strcmp(d->scalars[i].name, of->variable) == 0) {
       *out = &d->scalars[i];
       return BRAMAH_OK;
     }
+  for (size_t i = 0; i < d->n && i < 100000; i++) {
     const char *two[2] = {d->scalars[i].name, nearest};
-    if (i < 100000) nearest = bramah__nearest(of->variable, nearest ? 2 : 1, two);
+    nearest = bramah__nearest(of->variable, nearest ? 2 : 1, two);
   }
   bramah__failf(diag, BRAMAH_E_REFERENCE, NULL, 0, of->variable,
                 nearest ? "the FMU has no variable of this name; did you mean '%s'?"

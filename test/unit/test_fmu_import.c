@@ -429,6 +429,28 @@ TEST(functions_that_are_promised_must_be_there)
   unlink(m.path);
 }
 
+/* After an error everything is refused with its reason until a restore, and without one where nobody wanted to hear it. */
+EACH_TEST(errors_stay_until_a_restore, 0, 2)
+{
+  opened o = open_crane("3");
+  const bramah_plant *p = &o.plant;
+  const double dx[N] = {NAN};
+  double seen[N_SEEN], again[N_SEEN];
+  unsigned char *snap = calloc(1, p->snapshot_size);
+  drive(p, 0, 5, seen);
+  p->save(p->self, snap);
+  ck_assert_int_eq(p->inject(p->self, dx, _i ? NULL : &diag), BRAMAH_E_NOT_FINITE);
+  bramah_diag_clear(&diag);
+  ck_assert_int_eq(p->step(p->self, &diag), BRAMAH_E_NOT_FINITE);
+  ck_assert_ptr_nonnull(strstr(diag.message, _i ? "has failed before" : "correction is not finite"));
+  p->restore(p->self, snap);
+  for (size_t i = 0; i < p->n_output; i++) again[i] = p->output(p->self, i);
+  SAME(seen, again, N_SEEN);
+  MUST(p->step(p->self, &diag));
+  free(snap);
+  close_crane(&o);
+}
+
 TEST(names_of_outputs_differ)
 {
   const bramah_fmu_port twice = {"reach_rod.pressure", {"tip.z", 13}};
