@@ -50,7 +50,7 @@ static int sets_states(bramah_fmu_plant *p, const void *snap, double *v, char *w
   bramah_diag diag = {.status = BRAMAH_OK};
   double *base = v, *dx = v + n;
   bramah__fmu_restore(p, snap);
-  if (p->broken || bramah__fmu_step(p, &diag)) return snprintf(why, size, "%s", p->why.message), 0;
+  if (p->broken || bramah__fmu_step(p, &diag)) return snprintf(why, size, "%.290s", p->why.message), 0;
   memcpy(base, p->v, n * sizeof *base);
   for (size_t i = 0; i < n; i++) {
     const char *name = f->state[i].scalar->name;
@@ -91,7 +91,7 @@ static int saves(bramah_fmu *f, trial *t, char *why, size_t size)
   bramah_diag diag = {.status = BRAMAH_OK};
   bramah_fmu_plant *p;
   int good = 0;
-  if (bramah_fmu_plant_new(f, &diag, &p)) return snprintf(why, size, "%s", diag.message), 0;
+  if (bramah_fmu_plant_new(f, &diag, &p)) return snprintf(why, size, "%.290s", diag.message), 0;
   bramah_status status = run(p, BEFORE, t->a, &diag);
   const double t0 = seconds();
   if (!status) bramah__fmu_save(p, t->snap);
@@ -104,7 +104,7 @@ static int saves(bramah_fmu *f, trial *t, char *why, size_t size)
   if (!status && !p->broken) status = run(p, AFTER, t->b, &diag);
   const char *name = status || p->broken ? NULL : differing(f, AFTER, t->a, t->b);
   if (status || p->broken)
-    snprintf(why, size, "%s", p->why.message);
+    snprintf(why, size, "%.290s", p->why.message);
   else if (name)
     snprintf(why, size, "from a saved state it does not go on as it did before: '%s' differs", name);
   else
@@ -294,7 +294,7 @@ static bramah_status find_out(bramah_fmu *f, bramah_diag *diag)
   if (!status && !good) {
     good = can_start_anew(f, &t, second, sizeof second);
     r->saving = BRAMAH_FMU_STARTED_ANEW;
-    snprintf(f->why_not_saved, sizeof f->why_not_saved, "%s", first);
+    snprintf(f->why_not_saved, sizeof f->why_not_saved, "%.299s", first);
     if (!good)
       status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, f->library->name,
                              "the FMU cannot be estimated: %s; %s", first, second);
