@@ -60,13 +60,11 @@ def draw(machine, study, seed):
 
 
 def drive(machine, duration=44.0, study=None, log=None, seed=1, settle=0.0, **options):
-    """The motion of the cycle (a bramah.Simulation), after the machine has stood for `settle` [s]. What is in the bucket is its payload."""
+    """The motion of the cycle (a bramah.Simulation), after the machine has stood for `settle` [s]."""
     cycle = bramah.read_log(CYCLE)
     if settle:
         machine.simulate(settle, {"t": [0.0], **{name: cycle[name][:1] for name in cycle}})
     motion = machine.simulate(duration, cycle, study=study, log=log, seed=seed, **options)
-    if machine.soil is not None and "payload" in motion:
-        motion["payload"][:] = motion["bucket.carried"]
     if "engine.angle" in motion:
         motion["engine.angle"][:] -= motion["engine.angle"][0]
     return motion
@@ -88,9 +86,9 @@ def add_biases(log, biases):
 
 def write_truth(path, motion, every=1, on_soil=True):
     """On soil without what a filter on a plane means otherwise: forces along and across a ground that it has not (in a rut, whose walls push against each
-    other, normal forces add up to 11 % more than what stands on them), the deepest of other discs, forces of places that stand for the soil."""
+    other, normal forces add up to 11 % more than what stands on them), the deepest of other discs."""
     others = (".normal_force", ".longitudinal_force", ".lateral_force", ".penetration") if on_soil else ()
-    names = [n for n in motion if not n.endswith(others) and not (on_soil and n.startswith("tip_force"))] if others else list(motion)
+    names = [n for n in motion if not n.endswith(others)]
     rows = slice(None, None, every)
     bramah.write_log(path, {"t": motion.time[rows], **{name: motion[name][rows] for name in names}}, motion.units)
 

@@ -918,10 +918,12 @@ typedef struct bramah_input {
  *   POSE             a body                    the same of its origin, and <name>.yaw, .pitch, .roll [rad]: the axes of the
  *                                              body are the inertial ones turned about z, then y, then x; yaw and roll within
  *                                              +-pi, pitch within +-pi/2, near which the two others have no meaning
- *   PAYLOAD          bodies                    <name> [kg]: sum of the parameters <body>.payload
+ *   PAYLOAD          bodies                    <name> [kg]: sum of the parameters <body>.payload and, where the plant is stepped
+ *                                              with its soil (worksite.h), of the soil in the tools of these bodies
  *   FORCE            a force of `forces`       <name> [N], its magnitude; <name>.x, .y, .z [N], inertial; <name>.elevation
  *                                              [rad] above the horizontal, within +-pi/2; <name>.azimuth [rad] about up from
- *                                              the inertial x (from y where x is vertical), within +-pi
+ *                                              the inertial x (from y where x is vertical), within +-pi. Hidden on the
+ *                                              body of a tool: it stands for soil where there is none
  *   HYDRAULIC_POWER  elements, supplies        <name> [W]: sum of pressure rise times flow of elements, and of pressure
  *                                              times what is drawn of supplies
  *   ENERGY           the same                  <name> [J]: that since the start; no function of the state, no derivative

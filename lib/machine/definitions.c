@@ -161,6 +161,10 @@ static bramah_status define_payload(definer *d, size_t column)
     if (k == m->n_parameters)
       return bramah__no_such(d->k, d->from, "body", d->from->of[i], m->n_bodies_named, m->body_name);
     add(d, 0, 1.0, (bramah__factor){.kind = BRAMAH__FACTOR_PARAMETER, .index = k}, one);
+    const bramah_machine *machine = d->k->source;
+    for (size_t tool = 0; tool < machine->n_tools; tool++) /* moving soil is a load, too */
+      if (machine->tools[tool].body && strcmp(machine->tools[tool].body, d->from->of[i]) == 0)
+        add(d, 0, 1.0, (bramah__factor){.kind = BRAMAH__FACTOR_CARRIED, .index = tool}, one);
   }
   return BRAMAH_OK;
 }
@@ -352,6 +356,18 @@ static size_t n_columns(const bramah_output_definition *from)
   return (size_t)from->kind < sizeof kinds / sizeof kinds[0] ? kinds[from->kind].n : 0;
 }
 
+/* A force on a body that moves through soil stands for that soil where there is none: here it says nothing. */
+static int stands_for_soil(const bramah_machine *machine, const bramah_output_definition *from)
+{
+  for (size_t i = 0; from->kind == BRAMAH_OUTPUT_OF_FORCE && from->n_of && i < machine->n_forces; i++)
+    for (size_t tool = 0; tool < machine->n_tools; tool++)
+      if (from->of[0] && machine->forces[i].name && strcmp(machine->forces[i].name, from->of[0]) == 0 &&
+          machine->forces[i].body && machine->tools[tool].body &&
+          strcmp(machine->forces[i].body, machine->tools[tool].body) == 0)
+        return 1;
+  return 0;
+}
+
 void bramah__definitions_layout(const bramah_machine *machine, bramah_model *model, bramah__tables *t,
                                 bramah__arena *arena)
 {
@@ -359,7 +375,7 @@ void bramah__definitions_layout(const bramah_machine *machine, bramah_model *mod
   for (size_t i = 0; i < machine->n_outputs; i++) {
     const bramah_output_definition *from = &machine->outputs[i];
     n += n_columns(from);
-    n_terms += n_columns(from) * (TERMS_OF_A_FORCE + 1 + TERMS_OF_A_NAME * from->n_of);
+    n_terms += n_columns(from) * (TERMS_OF_A_FORCE + 1 + (TERMS_OF_A_NAME + machine->n_tools) * from->n_of);
     n_sums += from->kind == BRAMAH_OUTPUT_OF_ENERGY;
   }
   for (size_t i = 0; i < bramah__n_shafts(machine); i++) {
@@ -385,6 +401,7 @@ void bramah__definitions_layout(const bramah_machine *machine, bramah_model *mod
         model->definition[n] = (bramah__definition){.name = name,
                                                     .unit = kinds[from->kind].column[c].unit,
                                                     .thing = i,
+                                                    .hidden = stands_for_soil(machine, from),
                                                     .is_summed = from->kind == BRAMAH_OUTPUT_OF_ENERGY,
                                                     .shape = kinds[from->kind].column[c].shape};
     }

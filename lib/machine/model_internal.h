@@ -197,12 +197,13 @@ typedef enum bramah__factor_kind {
   BRAMAH__FACTOR_FLOW,        /* through an element [m^3/s] */
   BRAMAH__FACTOR_DRAWN,       /* out of a supply [m^3/s] */
   BRAMAH__FACTOR_PARAMETER,
-  BRAMAH__FACTOR_SHAFT /* view `axis` of a shaft */
+  BRAMAH__FACTOR_SHAFT,  /* view `axis` of a shaft */
+  BRAMAH__FACTOR_CARRIED /* soil in a tool [kg] */
 } bramah__factor_kind;
 
 typedef struct bramah__factor {
   bramah__factor_kind kind;
-  size_t index; /* of the state, supply, element, parameter, body or shaft */
+  size_t index; /* of the state, supply, element, parameter, body, shaft or tool */
   int axis;
   double local[3]; /* the point or direction, frame of the body */
 } bramah__factor;
@@ -224,6 +225,7 @@ typedef struct bramah__definition {
   const char *name, *unit;
   size_t thing; /* columns of one definition of the machine have one number */
   bramah__sums_shape shape;
+  int hidden;
   int is_summed; /* over time: what the output shows is then exchange BRAMAH__N_EXCHANGES + sum of the state */
   size_t sum;
   size_t n_terms;
@@ -241,8 +243,8 @@ typedef struct bramah__rolling {
 } bramah__rolling;
 
 /* What the state has of a tool: force [N] and torque about the body's origin [N m] in inertial axes, carried mass [kg], cutting
- * force [N]. */
-enum { BRAMAH__TOOL_STATE = 8 };
+ * force [N]; the first GIVEN are inputs of a program. */
+enum { BRAMAH__TOOL_MASS = 6, BRAMAH__TOOL_GIVEN = 7, BRAMAH__TOOL_STATE = 8 };
 
 /* A point or disc whose ground is the field. */
 typedef struct bramah__standing {

@@ -214,10 +214,13 @@ void bramah__outputs_build(bramah_model *model, bramah__arena *arena)
     }
   for (size_t i = 0; out && i < model->n_definitions; i++) {
     const bramah__definition *of = &model->definition[i];
-    out[model->n_outputs++] = (bramah__output){
-        .code = of->is_summed ? BRAMAH__DEFINED_SUM : BRAMAH__DEFINED,
-        .index = i,
-        .info = {.name = of->name, .unit = of->unit, .kind = BRAMAH_OUTPUT_OTHER, .has_row = !of->is_summed}};
+    out[model->n_outputs++] = (bramah__output){.code = of->is_summed ? BRAMAH__DEFINED_SUM : BRAMAH__DEFINED,
+                                               .index = i,
+                                               .info = {.name = of->name,
+                                                        .unit = of->unit,
+                                                        .kind = BRAMAH_OUTPUT_OTHER,
+                                                        .has_row = !of->is_summed,
+                                                        .hidden = of->hidden}};
   }
 }
 

@@ -91,7 +91,8 @@ static void set_spools(bramah_coupled *c, const bramah__state *state, double tim
     *input(c, program->in.plane + 10 * k + 9) = state->plane[4 * k + 3];
   }
   for (size_t i = 0; i < program->no; i++)
-    put(c, program->in.tool + 6 * i, 6, state->tool + BRAMAH__TOOL_STATE * i);
+    put(c, program->in.tool + BRAMAH__TOOL_GIVEN * i, BRAMAH__TOOL_GIVEN,
+        state->tool + BRAMAH__TOOL_STATE * i);
   if (program->ng) bramah__put_meetings(c->model, state->held, input(c, program->in.meet));
   put(c, program->in.U, program->ns, state->U);
   for (size_t i = 0; i < program->ns; i++) *input(c, program->in.gate + i) = gate(c, state, i);

@@ -63,6 +63,8 @@ static double factor_value(const bramah_model *model, const bramah__state *state
       return taken_by_clutch(model, eval, model->shaft[factor->index].contact);
     return bramah__shaft_shows(&model->tree, &model->shaft[factor->index], (bramah__shaft_view)factor->axis,
                                eval->pose, eval->Z, state->U, NULL, NULL);
+  case BRAMAH__FACTOR_CARRIED:
+    return state->tool[BRAMAH__TOOL_STATE * factor->index + BRAMAH__TOOL_MASS];
   default:
     return 1.0;
   }

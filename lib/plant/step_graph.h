@@ -56,8 +56,8 @@
   X(drawn, POINT, nw)          /* stroke times 2/h, and velocity of the rod, at the start */                 \
   X(base, STEP, 9 * nb)        /* rotations that spherical joints count from */                              \
   X(plane, STEP, 10 * nk)      /* axes and distance of planes below contacts on the field */                 \
-  X(tool, STEP, 6 * no)        /* forces and torques of soil on tools */                                     \
-  X(meet, STEP, ng)            /* what bodies touch with (step_meetings.c) */                                \
+  X(tool, STEP, BRAMAH__TOOL_GIVEN *no) /* forces and torques of soil on tools, soil in them */              \
+  X(meet, STEP, ng)                     /* what bodies touch with (step_meetings.c) */                       \
   X(half, STEP, nq > 0) /* of the step for friction states, from x, xd at its start; 0 at a state x */       \
   X(x, STEP, nq)                                                                                             \
   X(xd, STEP, nq)                                                                                            \

@@ -254,7 +254,7 @@ static void add_loads(bramah__step_builder *b, size_t *works)
   for (size_t i = 0; i < forces->n_loads; i++) {
     const bramah__load *load = &forces->load[i];
     const int axes = load->turns ? load->body : -1, is_tool = i >= b->model->first_tool && b->out->no > 0;
-    const bramah__expr *tool = is_tool ? b->in_tool + 6 * (i - b->model->first_tool) : NULL;
+    const bramah__expr *tool = is_tool ? b->in_tool + BRAMAH__TOOL_GIVEN * (i - b->model->first_tool) : NULL;
     if (load->body < 0) continue;
     const bramah__vec place = bramah__point_graph(b->body, load->body, load->point),
                       given = is_tool ? (bramah__vec){{tool[0], tool[1], tool[2]}}

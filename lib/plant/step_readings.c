@@ -62,6 +62,8 @@ static bramah__expr factor_graph(bramah__step_builder *b, const bramah__factor *
     bramah__shaft_graph(b, &b->model->shaft[i], torque, view);
     return view[factor->axis];
   }
+  case BRAMAH__FACTOR_CARRIED:
+    return b->in_tool[BRAMAH__TOOL_GIVEN * i + BRAMAH__TOOL_MASS];
   default:
     return e_number(1.0);
   }

@@ -274,7 +274,7 @@ TEST(test_ruts)
 }
 
 /* A bucket that is driven into a heap, curls and lifts: what it feels when it is at rest is the weight of what it carries; the energies
- * add up, mass stays. The same with a bucket that is welded askew to what moves; and with y up, by program. */
+ * add up, mass stays; its payload is the soil in it. The same with a bucket that is welded askew to what moves; and with y up, by program. */
 EACH_TEST(test_bucket, 0, 3)
 {
   const int y_up = _i == 2, welded = _i == 1;
@@ -335,6 +335,13 @@ EACH_TEST(test_bucket, 0, 3)
   m.name = "digger", m.n_bodies = m.n_joints = 5, m.n_motions = 3, m.n_tools = 1;
   m.bodies = body, m.joints = joint, m.motions = motion, m.tools = &tool;
   m.gravity[y_up ? 1 : 2] = -gravity;
+  const bramah_force forces[2] = {{.name = "teeth", .body = tool.body}, {.name = "push", .body = "puck"}};
+  const char *const of[] = {"puck", tool.body, "teeth", "push"};
+  const bramah_output_definition defined[3] = {
+      {.name = "load", .kind = BRAMAH_OUTPUT_OF_PAYLOAD, .n_of = 2, .of = of},
+      {.name = "at_teeth", .kind = BRAMAH_OUTPUT_OF_FORCE, .n_of = 1, .of = of + 2},
+      {.name = "at_puck", .kind = BRAMAH_OUTPUT_OF_FORCE, .n_of = 1, .of = of + 3}};
+  m.outputs = defined, m.n_outputs = 3, m.forces = forces, m.n_forces = 2;
   joint[1].initial_position = z[0];
   const bramah_heap heap = {.at = {1.6, 0.0}, .height = 0.7};
   m.terrain.options.nx = 50, m.terrain.options.ny = 36, m.terrain.options.cell = 0.1;
@@ -366,6 +373,15 @@ EACH_TEST(test_bucket, 0, 3)
   ck_assert_double_gt(carried, 60.0);
   ck_assert_double_eq_tol(-force / gravity, carried, 0.03 * carried);
   ck_assert_double_eq_tol(held / gravity, 151.0 + carried, 0.03 * (151.0 + carried));
+  ck_assert_double_eq(shown(&r, "load"), shown(&r, "scoop.carried"));
+  must(r.p.set_parameter(r.p.self, must_find_parameter(&r.p, "puck.payload"), 8.0, &diag), &diag);
+  ck_assert_double_eq(shown(&r, "load"), 8.0 + shown(&r, "scoop.carried"));
+  for (size_t i = 0; i < r.p.n_output; i++) { /* what stands for soil is not shown where that is */
+    bramah_output_info info;
+    bramah_plant_output_info(&r.p, i, &info);
+    if (strncmp(info.name, "at_", 3) == 0)
+      ck_assert_int_eq(info.hidden, strncmp(info.name, "at_teeth", 8) == 0);
+  }
   bramah_worksite_free(site);
   stop(&r);
   bramah_program_free(program);
