@@ -27,7 +27,6 @@
 #include <bramah/assess.h>
 #include <bramah/compare.h>
 #include <bramah/display.h>
-#include <bramah/fmi.h>
 #include <bramah/fmu.h>
 #include <bramah/hypotheses.h>
 #include <bramah/log.h>

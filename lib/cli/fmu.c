@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* bramah fmu: a machine or the filter of a study for other simulators. */
-#include "bramah/fmi.h"
+#include "bramah/fmu.h"
 #include "lib/cli/cli.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * variables; compiled here; described as the standard wants it. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #define _POSIX_C_SOURCE 200809L
-#include "bramah/fmi.h"
+#include "bramah/fmu.h"
 #include "bramah/sensor.h"
 #include "bramah/units.h"
 #include "lib/base/text.h"

@@ -4,7 +4,8 @@
 #include "test/support/run.h"
 #include "test/support/scratch.h"
 
-#include "bramah/fmi.h"
+#include "bramah/fmu.h"
+#include "bramah/session.h"
 
 #include <math.h>
 
