@@ -142,18 +142,14 @@ void bramah__shafts_evaluate(const bramah__tree *tree, size_t n, const bramah__s
 {
   for (size_t i = 0; i < n; i++, shaft++, out++) {
     arguments at = arguments_of(tree, shaft, pose, Z, U);
-    for (size_t k = 0; k < shaft->n_joints + BRAMAH__SHAFT_COMMANDS; k++) {
-      const int is_rate = k < shaft->n_joints;
-      const size_t c = k - shaft->n_joints; /* wraps for rates */
-      bramah__expr *x = is_rate ? &at.rate[k] : &at.U[c], torque[BRAMAH__MOST_SHAFT_JOINTS], view[3];
-      if (!is_rate && !shaft->is_commanded[c]) continue;
-      x->slope = 1.0;
+    for (size_t k = 0; k < shaft->n_joints; k++) {
+      bramah__expr torque[BRAMAH__MOST_SHAFT_JOINTS], view[BRAMAH__SHAFT_VIEWS];
+      at.rate[k].slope = 1.0;
       bramah__shaft_at(shaft, at.rate, at.U, torque, view);
-      x->slope = 0.0;
+      at.rate[k].slope = 0.0;
       for (size_t a = 0; a < shaft->n_joints; a++) {
         out->torque[a] = torque[a].value;
-        *(is_rate ? &out->by_rate[a * BRAMAH__MOST_SHAFT_JOINTS + k]
-                  : &out->by_command[a * BRAMAH__SHAFT_COMMANDS + c]) = torque[a].slope;
+        out->by_rate[a * BRAMAH__MOST_SHAFT_JOINTS + k] = torque[a].slope;
       }
     }
   }

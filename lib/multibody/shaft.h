@@ -63,11 +63,10 @@ bramah__expr bramah__clutch_row(const bramah__shaft *clutch, bramah__expr U, bra
 
 /* ---- with numbers ---- */
 
-/* Torques, and their derivatives by the rates and the commands. */
+/* Torques, and their derivatives by the rates. */
 typedef struct bramah__shaft_state {
   double torque[BRAMAH__MOST_SHAFT_JOINTS];
   double by_rate[BRAMAH__MOST_SHAFT_JOINTS * BRAMAH__MOST_SHAFT_JOINTS];
-  double by_command[BRAMAH__MOST_SHAFT_JOINTS * BRAMAH__SHAFT_COMMANDS];
 } bramah__shaft_state;
 
 /* At velocities Z and spools U of the machine, out [n]. */

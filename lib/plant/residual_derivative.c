@@ -401,12 +401,14 @@ void bramah__torques_by_spools(const bramah_coupled *c, double *out)
   for (size_t q = 0; q < model->circuit.n_driven; q++)
     for (size_t k = 0; k < ns; k++)
       out[model->line[model->circuit.driven[q].cylinder].joint * ns + k] += c->now->pump_by_U[q * ns + k];
-  for (size_t i = 0; i < model->n_shafts; i++)
-    for (size_t a = 0; a < model->shaft[i].n_joints; a++)
-      for (size_t k = 0; k < BRAMAH__SHAFT_COMMANDS; k++)
-        if (model->shaft[i].is_commanded[k])
-          out[model->shaft[i].joint[a] * ns + model->shaft[i].spool[k]] +=
-              c->now->shaft[i].by_command[a * BRAMAH__SHAFT_COMMANDS + k];
+  for (size_t i = 0; i < model->n_shafts; i++) { /* commands move the torque on the first joint alone */
+    const bramah__shaft *shaft = &model->shaft[i];
+    double by_rate[BRAMAH__MOST_SHAFT_JOINTS], by_command[BRAMAH__SHAFT_COMMANDS];
+    bramah__shaft_shows(&model->tree, shaft, BRAMAH__SHAFT_TORQUE, c->now->pose, c->now->Z, c->state.U,
+                        by_rate, by_command);
+    for (size_t k = 0; k < BRAMAH__SHAFT_COMMANDS; k++)
+      if (shaft->is_commanded[k]) out[shaft->joint[0] * ns + shaft->spool[k]] += by_command[k];
+  }
 }
 
 void bramah__bristles_by_state(bramah_coupled *c, double *out)
