@@ -125,7 +125,7 @@ class Tunings(Case):
         self.assertEqual(bramah.sensor_study(plan, seeds=1, scenarios=["A"]).failures, [])
 
     def test_sensor_study(self):
-        seen, plan = [], self.plan(1)
+        seen, plan = [], self.plan(1.5)
         study = bramah.sensor_study(plan, seeds=1, scenarios=["A"], progress=seen.append)
         self.assertEqual(seen[-1], len(study.scenarios) * len(study.studies) * len(study.filters) * len(study.rates))
         self.assertEqual(study.failures, [])
