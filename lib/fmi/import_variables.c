@@ -122,6 +122,7 @@ static bramah_status find_scalar(const bramah_fmu *f, const bramah_fmu_variable 
 {
   const bramah__fmu_description *d = &f->description;
   const char *nearest = NULL;
+  *out = NULL;
   for (size_t i = 0; i < d->n; i++)
     if (strcmp(d->scalars[i].name, of->variable) == 0) {
       *out = &d->scalars[i];
