@@ -40,6 +40,7 @@ static bramah_status locate(bramah__reader *reader, const bramah__item *item, co
   return bramah__at(reader->diag, node->file, node->line, node->column);
 }
 
+BRAMAH__PRINTF(5, 0)
 static bramah_status fail_at(bramah__reader *reader, const bramah__item *item, const bramah__node *node,
                              bramah_status status, const char *format, va_list arguments)
 {
