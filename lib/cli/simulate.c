@@ -337,6 +337,26 @@ static bramah_status keep_pace(live *l, int64_t now, bramah_diag *diag)
   return status;
 }
 
+/* What is not quite as asked for: the nearest multiples of the step. */
+static void note_nearest(const request *r, const bramah_machine_plant *machine,
+                         const bramah_simulation *simulation)
+{
+  const bramah_simulation_result result = bramah_simulation_get_result(simulation);
+  if (!r->study || !r->study->n_simulated) cli_note_changes(result.n_changes, result.changes);
+  for (size_t i = 0; i < result.n_sensors; i++) {
+    const bramah_simulated_sensor s = result.sensors[i];
+    if (s.period_ns != s.wanted_period_ns)
+      cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
+               cli_seconds(s.period_ns), cli_seconds(s.wanted_period_ns));
+    if (s.delay_ns != s.wanted_delay_ns)
+      cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
+               cli_seconds(s.delay_ns), cli_seconds(s.wanted_delay_ns));
+  }
+  if (r->duration_ns != INT64_MAX && r->duration_ns % machine->plant.step_ns)
+    cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
+             cli_seconds(r->duration_ns - r->duration_ns % machine->plant.step_ns));
+}
+
 /* *trusted: 0 if the motion is none that a machine makes. */
 static bramah_status simulate(request *r, const cli_arguments *arguments, int *trusted, bramah_diag *diag)
 {
@@ -367,22 +387,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
   if (!status && r->live.port) status = open_live(r, &machine, diag);
   if (!status) status = bramah_simulation_new(&machine, &r->options, diag, &simulation);
   if (!status) {
-    /* What is not quite as asked for: the nearest multiples of the step. */
-    const bramah_simulation_result result = bramah_simulation_get_result(simulation);
-    if (!r->study || !r->study->n_simulated) cli_note_changes(result.n_changes, result.changes);
-    for (size_t i = 0; i < result.n_sensors; i++) {
-      const bramah_simulated_sensor s = result.sensors[i];
-      if (s.period_ns != s.wanted_period_ns)
-        cli_note("%s: sampled every %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
-                 cli_seconds(s.period_ns), cli_seconds(s.wanted_period_ns));
-      if (s.delay_ns != s.wanted_delay_ns)
-        cli_note("%s: delayed by %.9g s instead of %.9g s, the nearest multiple of the step", s.name,
-                 cli_seconds(s.delay_ns), cli_seconds(s.wanted_delay_ns));
-    }
-    if (r->duration_ns != INT64_MAX && r->duration_ns % machine.plant.step_ns)
-      cli_note("the duration is not a multiple of the step: the last row is at %.9g s",
-               cli_seconds(r->duration_ns - r->duration_ns % machine.plant.step_ns));
-
+    note_nearest(r, &machine, simulation);
     const double begin = cli_clock(), soil = machine.site ? soil_mass(&machine) : 0.0;
     cli_progress progress = cli_progress_begin();
     int64_t now = 0;
