@@ -41,11 +41,12 @@ typedef struct bramah_log_format {
 
 /* Open a log ("-": standard input) and read its header: the first line that is neither empty nor a comment. format NULL: all zero. Column names are unique; each is `name` or `name[unit]`. Cells may be in quotes, not
  * where blanks separate them. A unit that is unknown is an error when the column is asked for.
- *   A name that ends in .mat: a MAT file, read with matio (versions 4, 5, 7, and 7.3 where matio has HDF5). Vectors
+ * What kind of file it is is seen in its first bytes, by its name where those say nothing; a pipe is text.
+ *   A MAT file: read with matio (versions 4, 5, 7, and 7.3 where matio has HDF5). Vectors
  * of one length are columns, see datasets/README.md, Logs; a row counts as a line. Of the format only `missing`
  * (where it is a number), skip_bad_cells and skip_bad_rows concern it.
  *   Errors: E_FILE, E_EMPTY (no header), E_SYNTAX, E_UNIT, E_KEY (a column twice), E_TRUNCATED (a MAT file that was
- * cut), E_UNSUPPORTED (built without matio). Allocates. */
+ * cut), E_UNSUPPORTED (built without matio; a file that is known to be something else). Allocates. */
 BRAMAH_API bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
                                          bramah_log_reader **out);
 BRAMAH_API void bramah_log_close(bramah_log_reader *reader); /* NULL allowed */
@@ -90,6 +91,11 @@ BRAMAH_API bramah_status bramah_log_next(bramah_log_reader *reader, double *valu
 
 /* 1 if the name ends in .mat. */
 BRAMAH_API int bramah_log_is_mat(const char *path);
+/* By the name of a file, as folders of logs are searched: what a row of it is called in messages ("line" of text, else
+ * "row"); NULL: it is called as no log is. */
+BRAMAH_API const char *bramah_log_row_word(const char *path);
+/* Patterns of those names, separated by blanks ("*.csv *.mat"): out [n]. */
+BRAMAH_API void bramah_log_names(char *out, size_t n);
 
 /* ns since 1970-01-01T00:00Z of "2024-03-05T12:34:56.789+01:00"; without a zone it is UTC. Errors: E_SYNTAX. */
 BRAMAH_API bramah_status bramah_log_read_time(const char *text, int64_t *ns);
@@ -107,7 +113,7 @@ typedef struct bramah_sample bramah_sample;   /* bramah/replay.h */
 
 /* Open a log for a session, which must outlive the stream, and find the columns of its inputs and sensors.
  * paths [n]: files, and folders, of which are taken in the order of their names (log2 before log10) those that
- * match an entry of the study's log.files; where there are no entries, those that end in .csv or .mat. Files
+ * match an entry of the study's log.files; where there are no entries, those called as logs are (bramah_log_names). Files
  * that match one entry follow each other, as do files that match none and have the same columns: they are a
  * device. Devices are merged by time. Units, scales, clocks, late rows and all else as the study says; what was
  * done about it is counted. Memory does not grow with the log.

@@ -171,7 +171,7 @@ FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);
 #define CLI_EACH                                                                                             \
   {                                                                                                          \
     "each", "FOLDER",                                                                                        \
-        "its files and folders are logs\nEach .csv and .mat file in it and each folder is a log of its "     \
+        "its files and folders are logs\nEach log in it (by its name) and each folder is a log of its "      \
         "own; as LOG a folder is one log.",                                                                  \
         0, 1                                                                                                 \
   }

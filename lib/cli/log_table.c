@@ -19,7 +19,7 @@ static void place(const bramah_log_stream *log, const bramah_log_device *device,
 {
   int line;
   const char *path = bramah_log_stream_place(log, mark, &line), *slash = strrchr(path, '/');
-  const char *word = bramah_log_is_mat(path) ? "row" : "line";
+  const char *record = bramah_log_row_word(path), *word = record ? record : "line";
   if (device->n_files > 1)
     snprintf(out, n, "%.36s %s %d", slash ? slash + 1 : path, word, line);
   else

@@ -227,10 +227,9 @@ cli_readable cli_readable_unit(const char *si)
 static int is_log_of(const char *path, const struct stat *folder)
 {
   struct stat own;
-  const size_t n = strlen(path);
   const char *slash = strrchr(path, '/');
   char parent[4096];
-  if (n < 5 || (strcmp(path + n - 4, ".csv") != 0 && !bramah_log_is_mat(path))) return 0;
+  if (!bramah_log_row_word(path)) return 0;
   snprintf(parent, sizeof parent, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
   return S_ISDIR(folder->st_mode) && stat(parent, &own) == 0 && own.st_dev == folder->st_dev &&
          own.st_ino == folder->st_ino;

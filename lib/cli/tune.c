@@ -71,7 +71,7 @@ static int add_log(cli_tune_command *c, const char *folder, const char *name)
   return 0;
 }
 
-/* Every .csv and .mat file and every folder in it, in the order of their names. Returns an exit code. */
+/* Every log (by its name) and every folder in it, in the order of their names. Returns an exit code. */
 static int add_each(cli_tune_command *c, const char *folder)
 {
   struct dirent **entries;
@@ -87,18 +87,19 @@ static int add_each(cli_tune_command *c, const char *folder)
   }
   for (int i = 0; i < n; i++) {
     const char *name = entries[i]->d_name;
-    const size_t length = strlen(name);
     if (!failed && name[0] != '.') {
       failed = add_log(c, folder, name);
-      const int is_file = (length > 4 && strcmp(name + length - 4, ".csv") == 0) || bramah_log_is_mat(name);
-      if (!failed && !is_file && (stat(c->logs[c->n_logs - 1], &about) || !S_ISDIR(about.st_mode)))
+      if (!failed && !bramah_log_row_word(name) &&
+          (stat(c->logs[c->n_logs - 1], &about) || !S_ISDIR(about.st_mode)))
         free((char *)(uintptr_t)c->logs[--c->n_logs]);
     }
     free(entries[i]);
   }
   free(entries);
   if (failed || c->n_logs > before) return failed ? CLI_FAILED : 0;
-  cli_fail(&diag, BRAMAH_E_EMPTY, folder, 0, NULL, "there is no .csv or .mat file and no folder in it");
+  char names[256];
+  bramah_log_names(names, sizeof names);
+  cli_fail(&diag, BRAMAH_E_EMPTY, folder, 0, NULL, "there is no log (%s) and no folder in it", names);
   return cli_report(&diag);
 }
 

@@ -7,13 +7,11 @@
 #include "lib/logs/reader.h"
 
 #include <csv.h>
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 /* Longest row in bytes. It bounds the memory, whatever the file holds: also when a quote is never closed. */
 enum { LONGEST_ROW = 1 << 18, MOST_COLUMNS = 10000 };
@@ -50,15 +48,14 @@ static bramah_status fail(csv *c, int line, int position, const char *message)
 
 static bramah_status fill_buffer(csv *c)
 {
-  ssize_t n;
+  size_t n;
   c->end -= c->begin;
   memmove(c->buffer, c->buffer + c->begin, c->end);
   c->begin = 0;
-  do n = read(c->reader->fd, c->buffer + c->end, LONGEST_ROW - c->end);
-  while (n < 0 && errno == EINTR);
-  if (n < 0) return bramah__log_fail_system(c->reader, "cannot read: ", errno);
-  c->end += (size_t)n;
-  c->bytes += (uint64_t)n;
+  const bramah_status status = bramah__log_read(c->reader, c->buffer + c->end, LONGEST_ROW - c->end, &n);
+  if (status) return status;
+  c->end += n;
+  c->bytes += n;
   c->at_eof = n == 0;
   return BRAMAH_OK;
 }
@@ -671,12 +668,6 @@ static void close_csv(bramah_log_reader *reader)
   free(c);
 }
 
-static int takes(const char *path)
-{
-  (void)path;
-  return 1;
-}
-
 static void describe(const bramah_log_reader *reader, bramah_log_info *info)
 {
   const csv *c = reader->source;
@@ -685,7 +676,11 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
   info->is_cut = c->no_line_end;
 }
 
-const bramah__log_kind bramah__log_csv = {.takes = takes,
+const bramah__log_kind bramah__log_csv = {.names = "*.csv",
+                                          .what = "CSV file",
+                                          .record = "line",
+                                          .from_pipe = 1,
+                                          .sink = &bramah__csv_sink,
                                           .open = open_csv,
                                           .close = close_csv,
                                           .next = next_row,

@@ -11,10 +11,11 @@
 
 /* ---- marks and messages ---- */
 
-/* "line"; of a MAT file "row". */
+/* "line" of text, else "row". */
 static const char *word(const bramah__device *d, int64_t mark)
 {
-  return bramah_log_is_mat(d->paths[bramah__mark_path(mark)].path) ? "row" : "line";
+  const char *record = bramah_log_row_word(d->paths[bramah__mark_path(mark)].path);
+  return record ? record : "line";
 }
 
 static void note(bramah_log_event *event, int64_t mark)

@@ -9,10 +9,12 @@
 #include <string.h>
 #include <strings.h>
 
-static int takes(const char *path)
+/* Version 4 has no mark: by its name. */
+static int takes(const char *path, const unsigned char *head, size_t n)
 {
-  const size_t n = strlen(path);
-  return n > 4 && strcasecmp(path + n - 4, ".mat") == 0;
+  (void)path;
+  return n >= 128 && memcmp(head, "MATLAB ", 7) == 0 && memchr("57", head[7], 2) &&
+         memcmp(head + 8, ".", 1) == 0;
 }
 
 #ifdef BRAMAH_MATIO
@@ -860,7 +862,11 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
   }
 }
 
-const bramah__log_kind bramah__log_mat = {.takes = takes,
+const bramah__log_kind bramah__log_mat = {.names = "*.mat",
+                                          .what = "MAT file",
+                                          .record = "row",
+                                          .sink = &bramah__mat_sink,
+                                          .takes = takes,
                                           .open = open_mat,
                                           .close = close_mat,
                                           .next = next_row,
@@ -880,6 +886,12 @@ static bramah_status open_mat(bramah_log_reader *reader)
 
 static void close_mat(bramah_log_reader *reader) { (void)reader; }
 
-const bramah__log_kind bramah__log_mat = {.takes = takes, .open = open_mat, .close = close_mat};
+const bramah__log_kind bramah__log_mat = {.names = "*.mat",
+                                          .what = "MAT file",
+                                          .record = "row",
+                                          .sink = &bramah__mat_sink,
+                                          .takes = takes,
+                                          .open = open_mat,
+                                          .close = close_mat};
 
 #endif

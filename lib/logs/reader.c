@@ -7,6 +7,7 @@
 #include "lib/logs/reader.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -15,8 +16,74 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The formats; the last one takes every name. */
+/* The formats; the last one takes whatever no other takes. */
 static const bramah__log_kind *const kinds[] = {&bramah__log_mat, &bramah__log_csv};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* What people have in their folders and give as a log, but is none that is read: by bytes at a place of the file. Rows
+ * that look closer come first. */
+static const struct {
+  size_t at;
+  const char *bytes;
+  size_t n;
+  const char *what, *instead;
+} others[] = {
+#define BYTES(text) text, sizeof text - 1
+    {0, BYTES("PAR1"), "a Parquet file",
+     "save it as CSV, or as a log in Python (bramah.write_log with the columns)"},
+    {0, BYTES("ARROW1"), "an Arrow (Feather) file",
+     "save it as CSV, or as a log in Python (bramah.write_log with the columns)"},
+    {0, BYTES("\x89HDF\r\n\x1a\n"), "an HDF5 file, but no MAT file of version 7.3",
+     "save its vectors with a time 't' as MAT file or CSV"},
+    {0, BYTES("CDF\1"), "a netCDF file", "save its vectors with a time 't' as MAT file or CSV"},
+    {0, BYTES("#ROSBAG V"), "a bag of ROS 1", "convert it to MCAP (mcap convert IN.bag OUT.mcap)"},
+    {0, BYTES("SQLite format 3"), "an SQLite database, as bags of ROS 2 are (.db3)",
+     "convert the bag to MCAP (ros2 bag convert, storage_id: mcap)"},
+    {0, BYTES("\x89MCAP0\r\n"), "an MCAP file", "save the messages as CSV"},
+    {0, BYTES("MDF     3"), "an MDF file of version 3",
+     "save it as MDF 4.10 (all current tools do), or as CSV"},
+    {0, BYTES("MDF     2"), "an MDF file of version 2",
+     "save it as MDF 4.10 (all current tools do), or as CSV"},
+    {0, BYTES("MDF     "), "an MDF file", "save it as CSV or MAT file"},
+    {0, BYTES("UnFinMF "), "an MDF file that was not finished", "open and save it with the logger's program"},
+    {0, BYTES("LOGG"), "a BLF file of CAN frames", "save its signals as CSV or MAT file"},
+    {0, BYTES("\x0a\x0d\x0d\x0a"), "a capture (pcapng)",
+     "save CAN frames as Vector ASC, BLF or candump text"},
+    {0, BYTES("\xd4\xc3\xb2\xa1"), "a capture (pcap)", "save CAN frames as Vector ASC, BLF or candump text"},
+    {0, BYTES("TDSm"), "a TDMS file of LabVIEW", "save it as CSV or MAT file"},
+    {0, BYTES("ULog\x01\x12\x35"), "a ULog file of PX4", "save its topics as CSV (ulog2csv)"},
+    {0, BYTES("\x93NUMPY"), "an array of NumPy",
+     "save it as a log in Python (bramah.write_log with the columns)"},
+    {0, BYTES("\x1f\x8b"), "compressed (gzip)",
+     "unpack it first (gunzip), or read it from a pipe: zcat FILE | bramah ... -"},
+    {0, BYTES("BZh"), "compressed (bzip2)", "unpack it first (bunzip2)"},
+    {0,
+     BYTES("\xfd"
+           "7zXZ"),
+     "compressed (xz)", "unpack it first (unxz)"},
+    {0, BYTES("\x28\xb5\x2f\xfd"), "compressed (Zstandard)", "unpack it first (unzstd)"},
+    {0, BYTES("\x04\x22\x4d\x18"), "compressed (LZ4)", "unpack it first (unlz4)"},
+    {0, BYTES("7z\xbc\xaf\x27\x1c"), "an archive (7z)", "unpack it first"},
+    {30, BYTES("[Content_Types].xml"), "a workbook of Excel or another document of Office",
+     "save the sheet as CSV"},
+    {30, BYTES("mimetypeapplication/vnd.oasis"), "a document of LibreOffice", "save the sheet as CSV"},
+    {0, BYTES("PK\3\4"), "an archive (zip)", "unpack it first"},
+    {257, BYTES("ustar"), "an archive (tar)", "unpack it first"},
+    {0, BYTES("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "a document of Office (before 2007)",
+     "save the sheet as CSV"},
+    {8, BYTES("WAVEfmt "), "a sound (WAV)", "save its channels with a time 't' as CSV or MAT file"},
+    {8, BYTES("AVI "), "a film (AVI)", NULL},
+    {4, BYTES("ftyp"), "a film (MP4)", NULL},
+    {0, BYTES("OggS"), "a sound or film (Ogg)", NULL},
+    {0, BYTES("\x89PNG\r\n"), "a picture (PNG)", NULL},
+    {0, BYTES("\xff\xd8\xff"), "a picture (JPEG)", NULL},
+    {0, BYTES("%PDF-"), "a document (PDF)", NULL},
+    {0,
+     BYTES("\x7f"
+           "ELF"),
+     "a program", NULL},
+#undef BYTES
+};
 
 /* ---- errors ---- */
 
@@ -49,6 +116,103 @@ bramah_status bramah__log_fail_system(bramah_log_reader *reader, const char *wha
                           strerror_l(error, reader->c_locale));
 }
 
+/* ---- what kind of file it is ---- */
+
+const bramah__log_kind *bramah__log_kind_of(const char *path)
+{
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  for (size_t i = 0; i < N_KINDS; i++)
+    for (const char *at = kinds[i]->names; *at; at += *at == ' ') {
+      char pattern[64];
+      const size_t n = strcspn(at, " ");
+      snprintf(pattern, sizeof pattern, "%.*s", (int)n, at);
+      if (fnmatch(pattern, name, FNM_CASEFOLD) == 0) return kinds[i];
+      at += n;
+    }
+  return NULL;
+}
+
+int bramah_log_is_mat(const char *path) { return bramah__log_kind_of(path) == &bramah__log_mat; }
+
+const char *bramah_log_row_word(const char *path)
+{
+  const bramah__log_kind *kind = bramah__log_kind_of(path);
+  return kind ? kind->record : NULL;
+}
+
+void bramah_log_names(char *out, size_t n)
+{
+  size_t used = 0;
+  *out = '\0';
+  for (size_t i = N_KINDS; i-- > 0;) {
+    if (used) used = bramah__append(out, n, used, " ");
+    used = bramah__append(out, n, used, kinds[i]->names);
+  }
+}
+
+bramah_status bramah__log_read(bramah_log_reader *reader, void *out, size_t n, size_t *got)
+{
+  const size_t left = reader->n_head - reader->head_at;
+  ssize_t length;
+  if (left) {
+    *got = n < left ? n : left;
+    memcpy(out, reader->head + reader->head_at, *got);
+    reader->head_at += *got;
+    return BRAMAH_OK;
+  }
+  do length = read(reader->fd, out, n);
+  while (length < 0 && errno == EINTR);
+  *got = length < 0 ? 0 : (size_t)length;
+  return length < 0 ? bramah__log_fail_system(reader, "cannot read: ", errno) : BRAMAH_OK;
+}
+
+/* The first bytes. What was taken out of a pipe is kept: enough for what others begin with, or up to a line's end. */
+static bramah_status read_head(bramah_log_reader *reader, unsigned char *head, size_t *n, int *is_pipe)
+{
+  enum { ENOUGH = 64 };
+  const off_t at = lseek(reader->fd, 0, SEEK_CUR);
+  ssize_t got;
+  *is_pipe = at < 0;
+  *n = 0;
+  do {
+    got = *is_pipe ? read(reader->fd, head + *n, BRAMAH__LOG_HEAD - *n)
+                   : pread(reader->fd, head + *n, BRAMAH__LOG_HEAD - *n, at + (off_t)*n);
+    if (got > 0) *n += (size_t)got;
+  } while ((got < 0 && errno == EINTR) || (got > 0 && *n < ENOUGH && !memchr(head, '\n', *n)));
+  if (got < 0) return bramah__log_fail_system(reader, "cannot read: ", errno);
+  if (!*is_pipe || !*n) return BRAMAH_OK;
+  reader->head = malloc(*n);
+  if (!reader->head) return bramah__log_fail_memory(reader);
+  memcpy(reader->head, head, *n);
+  reader->n_head = *n;
+  return BRAMAH_OK;
+}
+
+/* By what is in it, then by its name, else CSV. */
+static bramah_status find_kind(bramah_log_reader *reader)
+{
+  unsigned char head[BRAMAH__LOG_HEAD];
+  size_t n;
+  int is_pipe;
+  const bramah_status status = read_head(reader, head, &n, &is_pipe);
+  if (status) return status;
+  const bramah__log_kind *kind = NULL;
+  for (size_t i = 0; !kind && i < N_KINDS; i++)
+    if (kinds[i]->takes && kinds[i]->takes(reader->path, head, n)) kind = kinds[i];
+  for (size_t i = 0; !kind && i < sizeof others / sizeof others[0]; i++)
+    if (n >= others[i].at + others[i].n && memcmp(head + others[i].at, others[i].bytes, others[i].n) == 0)
+      return bramah__log_fail(reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,
+                              "this is %s, which is not read as a log%s%s", others[i].what,
+                              others[i].instead ? ": " : "", others[i].instead ? others[i].instead : "");
+  if (!kind) kind = bramah__log_kind_of(reader->path);
+  if (!kind) kind = kinds[N_KINDS - 1];
+  if (!kind->from_pipe && (is_pipe || strcmp(reader->path, "-") == 0))
+    return bramah__log_fail(reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,
+                            "a %s cannot be read from a pipe: give the name of the file", kind->what);
+  reader->kind = kind;
+  return BRAMAH_OK;
+}
+
 /* ---- opening and closing ---- */
 
 bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
@@ -75,8 +239,7 @@ bramah_status bramah_log_open(const char *path, const bramah_log_format *format,
       status = bramah__log_fail(reader, BRAMAH_E_FILE, NULL, 0, 0, "cannot open: %s",
                                 bramah__open_reason(path, errno, reason, sizeof reason));
   }
-  for (size_t i = 0; !status && !reader->kind && i < sizeof kinds / sizeof kinds[0]; i++)
-    if (kinds[i]->takes(path)) reader->kind = kinds[i];
+  if (!status) status = find_kind(reader);
   if (!status) status = reader->kind->open(reader);
   if (!status) return *out = reader, BRAMAH_OK;
   if (diag) *diag = reader->failure;
@@ -96,6 +259,7 @@ void bramah_log_close(bramah_log_reader *reader)
   free(reader->units);
   if (reader->c_locale) freelocale(reader->c_locale);
   if (reader->fd > STDIN_FILENO) close(reader->fd);
+  free(reader->head);
   free(reader->path);
   free(reader->comment);
   free(reader->missing);
@@ -115,8 +279,6 @@ bramah_log_info bramah_log_get_info(const bramah_log_reader *reader)
   reader->kind->describe(reader, &info);
   return info;
 }
-
-int bramah_log_is_mat(const char *path) { return bramah__log_mat.takes(path); }
 
 /* ---- columns ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the formats of logs share. A format is one file with its functions and a row in the tables of reader.c and
- * writer.c: CSV is read in csv.c, MAT files in mat_read.c, after mat_check.c has found that they are whole, and
+ * writer.c (its sink): CSV is read in csv.c, MAT files in mat_read.c, after mat_check.c has found that they are whole, and
  * written in mat_write.c. */
 #ifndef BRAMAH_LIB_LOGS_READER_H
 #define BRAMAH_LIB_LOGS_READER_H
@@ -9,8 +9,17 @@
 #include "bramah/units.h"
 #include "lib/io/fail.h"
 
+enum { BRAMAH__LOG_HEAD = 4096 };
+
 typedef struct bramah__log_kind {
-  int (*takes)(const char *path); /* by its name */
+  const char *names;  /* patterns of its files' names, separated by blanks */
+  const char *what;   /* "MAT file" */
+  const char *record; /* what a row is called: "line" of text, else "row" */
+  int from_pipe;      /* 1: it is read from the beginning to the end by bramah__log_read, a pipe suffices */
+  const struct bramah__log_sink *sink; /* NULL: it is not written */
+  /* By the first bytes of the file, at most BRAMAH__LOG_HEAD and all of a shorter file, of a pipe those that came
+   * first. NULL, or 0 of all kinds: by its name. */
+  int (*takes)(const char *path, const unsigned char *head, size_t n);
   /* Find the columns (bramah__log_add_column); `source` of the reader is the format's own. */
   bramah_status (*open)(bramah_log_reader *reader);
   void (*close)(bramah_log_reader *reader); /* after a failed open too */
@@ -59,6 +68,8 @@ struct bramah_log_reader {
   void *source;
   void *c_locale; /* locale_t */
   int fd;
+  unsigned char *head; /* first bytes of a pipe that nobody has read yet: from head_at to n_head */
+  size_t head_at, n_head;
   char *path;
   bramah_log_format format; /* as found; its texts are ours */
   char *comment, *missing;
@@ -93,6 +104,11 @@ bramah_status bramah__log_fail(bramah_log_reader *reader, bramah_status status, 
                                int position, const char *format, ...) BRAMAH__PRINTF(6, 7);
 bramah_status bramah__log_fail_memory(bramah_log_reader *reader);
 bramah_status bramah__log_fail_system(bramah_log_reader *reader, const char *what, int error);
+
+/* The kind whose files are called so; NULL: none. */
+const bramah__log_kind *bramah__log_kind_of(const char *path);
+/* Next bytes [at most n] of the file: read(2) of what was not looked at yet. *got 0: the end. Errors: E_FILE. */
+bramah_status bramah__log_read(bramah_log_reader *reader, void *out, size_t n, size_t *got);
 
 /* ---- columns and cells ---- */
 
@@ -171,6 +187,6 @@ struct bramah_log_writer {
 };
 
 /* A vector per column, and the structs `units` and `names` with their units and the names they have here. */
-extern const bramah__log_sink bramah__mat_sink;
+extern const bramah__log_sink bramah__mat_sink, bramah__csv_sink;
 
 #endif

@@ -86,7 +86,7 @@ static bramah_status add_folder(bramah_log_stream *stream, const char *folder, b
   for (int i = 0; i < n; i++) {
     const char *name = entries[i]->d_name;
     const size_t n_name = strlen(name), room = length + n_name + 2;
-    const int is_log = (n_name > 4 && strcmp(name + n_name - 4, ".csv") == 0) || bramah_log_is_mat(name);
+    const int is_log = bramah_log_row_word(name) != NULL;
     const int has_entries = stream->study && stream->study->log.n_files;
     const int wanted = name[0] != '.' && (has_entries ? find_entry(stream->study, name) != NULL : is_log);
     if (!status && wanted) {
@@ -100,10 +100,12 @@ static bramah_status add_folder(bramah_log_stream *stream, const char *folder, b
   }
   free(entries);
   if (status || stream->n_paths > before) return status;
-  return bramah__failf(diag, BRAMAH_E_EMPTY, folder, 0, NULL,
-                       stream->study && stream->study->log.n_files
-                           ? "no file of this folder matches an entry of log.files"
-                           : "there is no .csv or .mat file in this folder");
+  if (stream->study && stream->study->log.n_files)
+    return bramah__failf(diag, BRAMAH_E_EMPTY, folder, 0, NULL,
+                         "no file of this folder matches an entry of log.files");
+  char names[256];
+  bramah_log_names(names, sizeof names);
+  return bramah__failf(diag, BRAMAH_E_EMPTY, folder, 0, NULL, "there is no log (%s) in this folder", names);
 }
 
 /* ---- devices ---- */

@@ -135,7 +135,7 @@ static void finish_text(bramah_log_writer *writer)
 
 /* ---- writers of any format, which is chosen by the name of the file ---- */
 
-static const bramah__log_sink text_sink = {.create = create_text,
+const bramah__log_sink bramah__csv_sink = {.create = create_text,
                                            .begin = begin_text,
                                            .write = write_text,
                                            .sync = sync_text,
@@ -158,9 +158,13 @@ static int begin(bramah_log_writer *writer)
 
 bramah_status bramah_log_create(const char *path, bramah_diag *diag, bramah_log_writer **out)
 {
+  const bramah__log_kind *kind = bramah__log_kind_of(path);
+  if (kind && !kind->sink)
+    return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, path, 0, NULL, "a %s is only read: name it .csv or .mat",
+                         kind->what);
   bramah_log_writer *writer = calloc(1, sizeof *writer);
   if (!writer) return bramah__fail_memory(diag);
-  writer->sink = bramah_log_is_mat(path) ? &bramah__mat_sink : &text_sink;
+  writer->sink = kind ? kind->sink : &bramah__csv_sink;
   writer->path = strdup(path);
   if (!writer->path) {
     free(writer);

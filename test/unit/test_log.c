@@ -287,6 +287,38 @@ EACH_TEST(refuses_files_that_are_not_text, 0, sizeof no_texts / sizeof no_texts[
   ck_assert_ptr_nonnull(strstr(r.diag.message, no_texts[_i].message));
 }
 
+/* Known by their content, whatever they are called. */
+static const struct {
+  size_t at;
+  const char *bytes;
+  size_t n;
+  const char *message;
+} strangers[] = {{0, "PAR1\x15\0", 6, "a Parquet file, which is not read as a log: save it as CSV"},
+                 {0, "#ROSBAG V2.0\nE\0", 15, "a bag of ROS 1"},
+                 {0, "SQLite format 3\0\x10", 17, "(.db3)"},
+                 {0, "\x89HDF\r\n\x1a\n\0", 9, "an HDF5 file, but no MAT file of version 7.3"},
+                 {0, "\x1f\x8b\x08", 3, "compressed (gzip)"},
+                 {0, "PK\3\4\24", 5, "an archive (zip), which is not read as a log: unpack it first"},
+                 {30, "[Content_Types].xml", 19, "a workbook of Excel"},
+                 {0, "MDF     3.30    TGT 15.0", 24, "an MDF file of version 3"},
+                 {8, "AVI LIST", 8, "a film (AVI)"}};
+
+EACH_TEST(says_what_a_strange_file_is, 0, sizeof strangers / sizeof strangers[0])
+{
+  char bytes[300] = {0};
+  rows r;
+  memcpy(bytes + strangers[_i].at, strangers[_i].bytes, strangers[_i].n);
+  if (strangers[_i].at == 30) memcpy(bytes, "PK\3\4", 4);
+  put_bytes(bytes, sizeof bytes);
+  ck_assert_int_eq(read_all(&r), BRAMAH_E_UNSUPPORTED);
+  ck_assert_msg(strstr(r.diag.message, strangers[_i].message) != NULL, "%s", r.diag.message);
+  /* Its beginning alone is a text without rows, or it too. */
+  for (size_t n = 0; n < strangers[_i].at + strangers[_i].n; n++) {
+    put_bytes(bytes, n);
+    ck_assert_int_ne(read_all(&r), BRAMAH_OK);
+  }
+}
+
 static const struct {
   const char *name, *expected;
   bramah_status status;
