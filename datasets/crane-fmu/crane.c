@@ -6,7 +6,8 @@
  * classical Runge-Kutta steps of 0.1 ms. What it can do besides is chosen when it is compiled, so that importers can be tried:
  *   SAVES      0: it has no functions to save its state (1 otherwise)
  *   SETS       0: in step mode only inputs and parameters can be set (1 otherwise)
- *   CRASHES    1: it divides an address by zero when the load is above 1 t (0 otherwise)
+ *   CRASHES    1: with a load above 1 t it writes to a wrong address, above 1.2 t it ends its process, above 1.4 t it never returns (0
+ *              otherwise)
  */
 #include <math.h>
 #include <stdlib.h>
@@ -100,6 +101,8 @@ static int advance(state *s, double length)
   const int parts = (int)ceil(length / 1e-4 - 1e-9);
   const double h = length / (parts > 0 ? parts : 1);
   double k[4][N], x[N];
+  while (CRASHES && s->load > 1400) continue;
+  if (CRASHES && s->load > 1200) exit(7);
   if (CRASHES && s->load > 1000) *(volatile int *)(size_t)(s->load < 0) = 1;
   for (int part = 0; part < parts; part++) {
     for (int stage = 0; stage < 4; stage++) {

@@ -58,6 +58,9 @@ typedef struct bramah_fmu_value {
   bramah_fmu_variable of;
   double value; /* in the unit of the FMU */
 } bramah_fmu_value;
+
+enum { BRAMAH_FMU_TIME_LIMIT = 30 }; /* [s] */
+
 /* What the variables of an FMU mean; zero: not given. */
 typedef struct bramah_fmu_mapping {
   const char *path; /* the archive */
@@ -65,6 +68,11 @@ typedef struct bramah_fmu_mapping {
   int line;         /* where it names the FMU */
   int64_t step_ns;  /* of a communication step; 0: that of the FMU's default experiment */
   int differences;  /* 1: no directional derivatives */
+  /* 1: each instance runs in a process of its own. That it crashes, ends its process or does not come back from a call within time_limit
+   * [s] (0: BRAMAH_FMU_TIME_LIMIT) is then an error of the plant, which names the FMU and says what happened; bramah_fmu_plant_start, and
+   * restored states but for those KEPT inside the FMU, begin a new process. Same bits as without. */
+  int isolate;
+  double time_limit;
   size_t n_positions;
   const bramah_fmu_position *positions;
   size_t n_states;
@@ -108,6 +116,7 @@ typedef struct bramah_fmu_abilities {
   const char *model, *tool; /* of the description; "" */
   int version;              /* 2 or 3 */
   size_t n_variables;
+  int is_isolated;
   bramah_fmu_saving saving;
   const char *why_not_saved; /* of STARTED_ANEW: why corrections or saved states are not its own; else "" */
   size_t snapshot_bytes;

@@ -318,7 +318,8 @@ typedef struct bramah_study_plant {
   int line; /* 0: the study has no such section, but a machine */
   const char *fmu;
   int64_t step_ns; /* 0: not given */
-  int differences;
+  int differences, isolate;
+  double time_limit; /* 0: not given */
   size_t n_positions, n_states, n_inputs, n_outputs, n_parameters, n_values;
   const bramah_study_position *positions;
   const bramah_study_state *states;

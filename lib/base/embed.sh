@@ -1,5 +1,5 @@
 #!/bin/sh
-# embed.sh OUT NAME FILE [NAME FILE]...: C source with each text file as `const char NAME[]`, terminated. No FILE ("-"): empty.
+# embed.sh OUT NAME FILE [NAME FILE]...: C source with each text file as `const char NAME[]`, terminated, and its length NAME_size. No FILE ("-"): empty.
 # Pointers to source maps are left out: the page refers to nothing outside it. Done with od, which every build machine has.
 set -eu
 out=$1
@@ -16,6 +16,8 @@ shift
     echo "const char $1[] = {"
     [ "$2" = - ] || sed 's|/[/*]# sourceMappingURL=[^ ]*\( \*/\)*||' "$2" | od -An -v -t o1 | sed "s/ *\([0-7][0-7][0-7]\)/'\\\\\1',/g"
     echo '0};'
+    echo "extern const unsigned long $1_size;"
+    echo "const unsigned long $1_size = sizeof $1 - 1;"
     shift 2
   done
 } >"$out"

@@ -128,5 +128,9 @@ typedef struct bramah__fmu_library {
 /* The library in this process; folder, description and name must outlive it. Errors: E_UNSUPPORTED, E_MEMORY. */
 bramah_status bramah__fmu_load(const char *folder, const bramah__fmu_description *description,
                                const char *name, bramah_diag *diag, bramah__fmu_library **out);
+/* Each instance in a process of its own, each call within `limit` seconds. Errors: E_FILE, E_MEMORY; others when instances are made. */
+bramah_status bramah__fmu_isolate(const char *folder, const bramah__fmu_description *description,
+                                  const char *name, double limit, bramah_diag *diag,
+                                  bramah__fmu_library **out);
 
 #endif

@@ -324,7 +324,12 @@ bramah_status bramah_fmu_open(const bramah_fmu_mapping *mapping, bramah_diag *di
       snprintf(diag->file, sizeof diag->file, diag->line ? "%s/modelDescription.xml" : "%s", f->map.path);
   }
   if (!status) status = bramah__fmu_bind(f, diag);
-  if (!status) status = bramah__fmu_load(f->folder, &f->description, f->map.path, diag, &f->library);
+  if (!status && f->map.isolate)
+    status = bramah__fmu_isolate(f->folder, &f->description, f->map.path,
+                                 f->map.time_limit > 0.0 ? f->map.time_limit : BRAMAH_FMU_TIME_LIMIT, diag,
+                                 &f->library);
+  else if (!status)
+    status = bramah__fmu_load(f->folder, &f->description, f->map.path, diag, &f->library);
   if (!status) status = find_out(f, diag);
   f->map.positions = NULL, f->map.states = NULL, f->map.inputs = f->map.outputs = f->map.parameters = NULL,
   f->map.values = NULL;
@@ -353,6 +358,7 @@ bramah_fmu_abilities bramah_fmu_get_abilities(const bramah_fmu *f)
   r.tool = f->description.tool ? f->description.tool : "";
   r.version = f->description.version;
   r.n_variables = f->description.n;
+  r.is_isolated = f->map.isolate;
   r.why_not_saved = f->why_not_saved;
   r.not_estimated = f->not_estimated;
   r.why_differences = f->why_differences;

@@ -165,6 +165,8 @@ static bramah_status open_fmu(bramah_machine_plant *machine, const bramah_study 
       .line = p->line,
       .step_ns = step_ns ? step_ns : p->step_ns,
       .differences = p->differences,
+      .isolate = p->isolate,
+      .time_limit = p->time_limit,
       .n_positions = p->n_positions,
       .positions = positions,
       .n_states = p->n_states,

@@ -117,12 +117,16 @@ static const bramah__key fmu_value_key = {.name = "value",
 static const bramah__table fmu_value_table = {
     .size = sizeof(bramah_study_fmu_value), .value = &fmu_value_key, .names_with_dots = 1};
 
+static const bramah__word isolate_words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
 static const bramah__word derivative_words[] = {{"own", 0}, {"differences", 1}, {NULL, 0}};
 
 static const bramah__key plant_keys[] = {
     BRAMAH__KEY("fmu", bramah__read_path, bramah_study_plant, fmu, .required = 1),
     BRAMAH__KEY("step", bramah__read_duration, bramah_study_plant, step_ns, .unit = "s"),
     BRAMAH__KEY("derivatives", bramah__read_word, bramah_study_plant, differences, .words = derivative_words),
+    BRAMAH__KEY("isolate", bramah__read_word, bramah_study_plant, isolate, .words = isolate_words),
+    BRAMAH__KEY("time_limit", bramah__read_quantity, bramah_study_plant, time_limit, .unit = "s",
+                .range = BRAMAH__POSITIVE),
     BRAMAH__SECTION("positions", bramah_study_plant, positions, n_positions, &position_table, .required = 0),
     BRAMAH__SECTION("states", bramah_study_plant, states, n_states, &state_table, .required = 0),
     BRAMAH__SECTION("inputs", bramah_study_plant, inputs, n_inputs, &port_table, .required = 0),

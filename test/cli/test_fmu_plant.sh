@@ -34,6 +34,7 @@ EOF
 cat rest.yaml >>built-in.yaml
 cat rest.yaml >>own.yaml
 sed 's/derivatives: own/derivatives: differences/' own.yaml >differences.yaml
+sed 's/derivatives: own/isolate: yes/' own.yaml >isolated.yaml
 code=0
 "$program" fmu "$machine" --output four-bar.fmu --fmi 3 >out 2>err || code=$?
 if grep -q 'built without libzip' err; then exit 77; fi
@@ -45,7 +46,9 @@ says out 'directional ones of the FMU, of its steps'
 says out 'a step of the filter takes 1 step of the FMU'
 run 0 check differences.yaml
 says out 'a step of the filter takes 11 steps of the FMU'
-for study in built-in own differences; do run 0 replay $study.yaml log.csv --output $study.csv; done
+run 0 check isolated.yaml
+says out 'in a process of its own'
+for study in built-in own differences isolated; do run 0 replay $study.yaml log.csv --output $study.csv; done
 
 # The columns that both have, by their largest value.
 alike() {
@@ -55,6 +58,7 @@ alike() {
     { for (i = 1; i <= n; i++) if ((2, name[1, i]) in at) { d = ($(at[2, name[1, i]]) - a[FNR, i]) / (top[i] ? top[i] : 1); seen++; if (d * d > most * most) bad = bad " " name[1, i] } }
     END { if (bad || seen < 1000) { print "off:" substr(bad, 1, 200) " of " seen; exit 1 } }' "$1" "$2" >awk.out || fail "$2: $(cat awk.out)"
 }
+cmp own.csv isolated.csv || fail 'another process, other bits'
 alike built-in.csv own.csv 1e-9
 alike built-in.csv differences.csv 1e-6
 
@@ -76,6 +80,8 @@ wrong 's/valve: valve/valve: crank.angle/' 'wrong.yaml:11: crank.angle: this var
 wrong 's/crank.angle: crank.angle/v1.pressure: crank.angle/' "v1.pressure: the variables 'v1.pressure' and 'crank.angle' are both given this name"
 wrong 's/derivatives: own/derivatives: mine/' 'possible are own, differences'
 wrong 's/rate_variable: coupler.rate, //' "name it, 'rate_variable: ...'"
+wrong 's/derivatives: own/isolate: ye/' "did you mean 'yes'"
+wrong 's/derivatives: own/isolate: yes\n  time_limit: 0 s/' 'time_limit'
 wrong 's/derivatives: own/values: {valve: 1}/' "wrong.yaml:4: valve: 'inputs' has this variable"
 wrong 's/derivatives: own/step: 1.5 ms/' 'its step must be a multiple of that'
 wrong 's/, sigma: 1 bar/, sigma: 1 rad/' 'a pressure is expected'

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zip.h>
 
@@ -69,7 +70,8 @@ typedef struct opened {
 static opened open_crane(const char *which)
 {
   opened o;
-  const bramah_fmu_mapping mapping = mapping_of(which);
+  bramah_fmu_mapping mapping = mapping_of(*which == '!' ? which + 1 : which);
+  mapping.isolate = *which == '!'; /* in a process of its own */
   MUST(bramah_fmu_open(&mapping, &diag, &o.fmu));
   MUST(bramah_fmu_plant_new(o.fmu, &diag, &o.instance));
   o.plant = bramah_fmu_plant_table(o.instance);
@@ -95,6 +97,36 @@ static void drive(const bramah_plant *p, int from, int to, double *seen)
 
 #define SAME(a, b, n) ck_assert_int_eq(memcmp(a, b, (n) * sizeof(double)), 0)
 
+/* A crane whose description has other words; the caller removes it. */
+static const char *reworded(const char *which, const char *from, const char *to)
+{
+  static char path[600], text[16384];
+  char block[8192];
+  zip_stat_t about;
+  int reason;
+  snprintf(path, sizeof path, "%s/bramah-reworded-%d.fmu", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+           (int)getpid());
+  FILE *in = fopen(crane(which), "rb"), *out = fopen(path, "wb");
+  ck_assert(in && out);
+  for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0;) ck_assert_uint_eq(fwrite(block, 1, n, out), n);
+  fclose(in);
+  fclose(out);
+  zip_t *zip = zip_open(path, 0, &reason);
+  ck_assert(zip && zip_stat(zip, "modelDescription.xml", 0, &about) == 0 && about.size < sizeof block);
+  zip_file_t *file = zip_fopen_index(zip, about.index, 0);
+  ck_assert_int_eq(zip_fread(file, block, about.size), (zip_int64_t)about.size);
+  block[about.size] = '\0';
+  zip_fclose(file);
+  char *at = strstr(block, from);
+  ck_assert_msg(at != NULL, "'%s' is not in the description", from);
+  *at = '\0';
+  snprintf(text, sizeof text, "%s%s%s", block, to, at + strlen(from));
+  zip_source_t *source = zip_source_buffer(zip, text, strlen(text), 0);
+  ck_assert_int_eq(zip_file_replace(zip, about.index, source, 0), 0);
+  ck_assert_int_eq(zip_close(zip), 0);
+  return path;
+}
+
 /* ---- what it is ---- */
 
 static const struct {
@@ -103,7 +135,9 @@ static const struct {
   bramah_fmu_saving saving;
 } all[] = {{"2", 2, BRAMAH_FMU_SERIALIZED},        {"3", 3, BRAMAH_FMU_SERIALIZED},
            {"2-kept", 2, BRAMAH_FMU_KEPT},         {"3-kept", 3, BRAMAH_FMU_KEPT},
-           {"2-anew", 2, BRAMAH_FMU_STARTED_ANEW}, {"3-anew", 3, BRAMAH_FMU_STARTED_ANEW}};
+           {"2-anew", 2, BRAMAH_FMU_STARTED_ANEW}, {"3-anew", 3, BRAMAH_FMU_STARTED_ANEW},
+           {"!3", 3, BRAMAH_FMU_SERIALIZED},       {"!2-kept", 2, BRAMAH_FMU_KEPT},
+           {"!2-anew", 2, BRAMAH_FMU_STARTED_ANEW}};
 
 EACH_TEST(finds_out_what_it_can_do, 0, 6)
 {
@@ -129,7 +163,7 @@ EACH_TEST(finds_out_what_it_can_do, 0, 6)
 
 /* ---- saved states ---- */
 
-EACH_TEST(restoring_goes_on_with_the_same_bits, 0, 6)
+EACH_TEST(restoring_goes_on_with_the_same_bits, 0, 9)
 {
   opened o = open_crane(all[_i].name);
   const bramah_plant *p = &o.plant;
@@ -248,6 +282,109 @@ TEST(instances_on_threads_do_not_touch_each_other)
   close_crane(&o);
 }
 
+/* ---- a process of its own ---- */
+
+TEST(in_its_process_it_makes_the_same_bits)
+{
+  static const char *const pairs[][2] = {{"3", "!3"}, {"2-kept", "!2-kept"}, {"2-anew", "!2-anew"}};
+  double seen[2][N_SEEN + N * N];
+  for (size_t i = 0; i < 3; i++)
+    for (int isolated = 0; isolated < 2; isolated++) {
+      opened o = open_crane(pairs[i][isolated]);
+      ck_assert_int_eq(bramah_fmu_get_abilities(o.fmu).is_isolated, isolated);
+      drive(&o.plant, 0, 20, seen[isolated]);
+      MUST(o.plant.step_transition(o.plant.self, seen[isolated] + N_SEEN, NULL, 0, NULL, NULL, &diag));
+      close_crane(&o);
+      if (isolated) SAME(seen[0], seen[1], N_SEEN + N * N);
+    }
+}
+
+/* What an FMU does to its process is an error; from a restored state a new process goes on to the same bits. No zombie stays. */
+EACH_TEST(a_crash_is_an_error, 0, 3)
+{
+  static const char *const expected[] = {"crashed when it was to make its step (a wrong address, signal 11)",
+                                         "ended its process when it was to make its step (exit code 7)",
+                                         "did not come back within 0.25 s when it was to make its step"};
+  bramah_fmu_mapping m = mapping_of("3-crash");
+  m.isolate = 1;
+  m.time_limit = 0.25;
+  opened o;
+  double seen[N_SEEN], again[N_SEEN];
+  MUST(bramah_fmu_open(&m, &diag, &o.fmu));
+  MUST(bramah_fmu_plant_new(o.fmu, &diag, &o.instance));
+  o.plant = bramah_fmu_plant_table(o.instance);
+  const bramah_plant *p = &o.plant;
+  unsigned char *snap = calloc(1, p->snapshot_size);
+  drive(p, 0, 5, seen);
+  p->save(p->self, snap);
+  drive(p, 5, 9, seen);
+  MUST(p->set_parameter(p->self, 0, 1100.0 + 200.0 * _i, &diag));
+  for (int twice = 0; twice < 2; twice++) {
+    ck_assert_int_eq(p->step(p->self, &diag), BRAMAH_E_ARGUMENT);
+    ck_assert_msg(strstr(diag.message, expected[_i]) && strstr(diag.thing, "crane-3-crash.fmu"), "%s: %s",
+                  diag.thing, diag.message);
+  }
+  p->restore(p->self, snap);
+  ck_assert_double_eq(p->parameter(p->self, 0), 300.0);
+  drive(p, 5, 9, again);
+  SAME(seen, again, N_SEEN);
+  MUST(p->set_parameter(p->self, 0, 1100.0, &diag));
+  ck_assert_int_eq(p->step(p->self, &diag), BRAMAH_E_ARGUMENT);
+  MUST(bramah_fmu_plant_start(o.instance, NULL, &diag));
+  drive(p, 0, 9, again);
+  SAME(seen, again, N_SEEN);
+  free(snap);
+  close_crane(&o);
+  ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+/* States that stay inside are lost with the process, and that is said. */
+TEST(kept_states_are_lost_with_the_process)
+{
+  bramah_fmu_mapping m = mapping_of("3-crash");
+  opened o;
+  double seen[N_SEEN];
+  m.path = reworded("3-crash", "canSerializeFMUState=\"true\"", "canSerializeFMUState=\"false\"");
+  m.isolate = 1;
+  MUST(bramah_fmu_open(&m, &diag, &o.fmu));
+  MUST(bramah_fmu_plant_new(o.fmu, &diag, &o.instance));
+  o.plant = bramah_fmu_plant_table(o.instance);
+  const bramah_plant *p = &o.plant;
+  unsigned char *snap = calloc(1, p->snapshot_size);
+  drive(p, 0, 5, seen);
+  p->save(p->self, snap);
+  MUST(p->set_parameter(p->self, 0, 1100.0, &diag));
+  ck_assert_int_eq(p->step(p->self, &diag), BRAMAH_E_ARGUMENT);
+  p->restore(p->self, snap);
+  ck_assert_int_eq(p->step(p->self, &diag), BRAMAH_E_UNSUPPORTED);
+  ck_assert_ptr_nonnull(strstr(diag.message, "lost with its process"));
+  MUST(bramah_fmu_plant_start(o.instance, NULL, &diag));
+  drive(p, 0, 5, seen);
+  p->save(p->self, snap);
+  p->restore(p->self, snap);
+  MUST(p->step(p->self, &diag));
+  free(snap);
+  close_crane(&o);
+  unlink(m.path);
+}
+
+/* One instance in a process: each has its own. */
+TEST(processes_are_not_shared)
+{
+  bramah_fmu *fmu;
+  bramah_fmu_plant *first, *second;
+  bramah_fmu_mapping m = mapping_of("3");
+  m.path = reworded("3", "<CoSimulation", "<CoSimulation canBeInstantiatedOnlyOncePerProcess=\"true\"");
+  m.isolate = 1;
+  MUST(bramah_fmu_open(&m, &diag, &fmu));
+  MUST(bramah_fmu_plant_new(fmu, &diag, &first));
+  MUST(bramah_fmu_plant_new(fmu, &diag, &second));
+  bramah_fmu_plant_free(first);
+  bramah_fmu_plant_free(second);
+  bramah_fmu_close(fmu);
+  unlink(m.path);
+}
+
 /* ---- derivatives ---- */
 
 EACH_TEST(transition_is_the_difference_of_steps, 0, 6)
@@ -343,36 +480,6 @@ TEST(what_an_estimator_cannot_use_is_refused)
   refused(&m, BRAMAH_E_FILE, 0, "No such file");
   m.path = getenv("BRAMAH_PROGRAM");
   refused(&m, BRAMAH_E_SYNTAX, 0, "not a zip archive");
-}
-
-/* A crane whose description has other words; the caller removes it. */
-static const char *reworded(const char *which, const char *from, const char *to)
-{
-  static char path[600], text[16384];
-  char block[8192];
-  zip_stat_t about;
-  int reason;
-  snprintf(path, sizeof path, "%s/bramah-reworded-%d.fmu", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
-           (int)getpid());
-  FILE *in = fopen(crane(which), "rb"), *out = fopen(path, "wb");
-  ck_assert(in && out);
-  for (size_t n; (n = fread(block, 1, sizeof block, in)) > 0;) ck_assert_uint_eq(fwrite(block, 1, n, out), n);
-  fclose(in);
-  fclose(out);
-  zip_t *zip = zip_open(path, 0, &reason);
-  ck_assert(zip && zip_stat(zip, "modelDescription.xml", 0, &about) == 0 && about.size < sizeof block);
-  zip_file_t *file = zip_fopen_index(zip, about.index, 0);
-  ck_assert_int_eq(zip_fread(file, block, about.size), (zip_int64_t)about.size);
-  block[about.size] = '\0';
-  zip_fclose(file);
-  char *at = strstr(block, from);
-  ck_assert_msg(at != NULL, "'%s' is not in the description", from);
-  *at = '\0';
-  snprintf(text, sizeof text, "%s%s%s", block, to, at + strlen(from));
-  zip_source_t *source = zip_source_buffer(zip, text, strlen(text), 0);
-  ck_assert_int_eq(zip_file_replace(zip, about.index, source, 0), 0);
-  ck_assert_int_eq(zip_close(zip), 0);
-  return path;
 }
 
 TEST(one_instance_in_a_process)
