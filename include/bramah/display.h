@@ -267,6 +267,10 @@ BRAMAH_API const bramah_scenario_result *bramah_display_scenario(bramah_display 
 /* Who decides on what is shown: the truth where the file wants it and it is known. */
 BRAMAH_API bramah_judge bramah_display_judge(const bramah_display *display);
 
+/* The scenario begins anew with the next estimate, for both judges; machine and filter go on. Between two calls of bramah_assess_next. Without a
+ * scenario: nothing. */
+BRAMAH_API void bramah_display_begin_anew(bramah_display *display);
+
 /* What began to be shown, for a log of it. Gauges and sensors as in frames, 30 times a second of the log. */
 typedef enum bramah_shown_kind {
   BRAMAH_SHOWN_INSTRUCTION = 0,

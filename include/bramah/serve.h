@@ -36,11 +36,12 @@ typedef struct bramah_server_resource {
 
 /* What viewers may ask for. */
 typedef enum bramah_control_kind {
-  BRAMAH_CONTROL_PAUSE = 1, /* value 1: stand still, 0: go on */
-  BRAMAH_CONTROL_SPEED = 2, /* times real time, 0.01 to 1000 */
-  BRAMAH_CONTROL_SEEK = 4,  /* [s] time of the log */
-  BRAMAH_CONTROL_DRIVE = 8, /* levers of a simulated machine */
-  BRAMAH_CONTROL_PLUG = 16  /* value i: the plug of sensor i is pulled, -1 - i: it is put in again */
+  BRAMAH_CONTROL_PAUSE = 1,   /* value 1: stand still, 0: go on */
+  BRAMAH_CONTROL_SPEED = 2,   /* times real time, 0.01 to 1000 */
+  BRAMAH_CONTROL_SEEK = 4,    /* [s] time of the log */
+  BRAMAH_CONTROL_DRIVE = 8,   /* levers of a simulated machine */
+  BRAMAH_CONTROL_PLUG = 16,   /* value i: the plug of sensor i is pulled, -1 - i: it is put in again */
+  BRAMAH_CONTROL_RESTART = 32 /* value 1: the scenario begins anew (bramah_display_begin_anew) */
 } bramah_control_kind;
 enum { BRAMAH_LEVERS = 16 }; /* of a machine at most */
 /* One request. */
@@ -82,7 +83,7 @@ BRAMAH_API void bramah_server_options_default(bramah_server_options *options);
  *   GET /events     server-sent events, each with an id that grows, also from one server to the next: `frame` with the text of
  *                   a frame, the events of bramah_server_say, `skipped` {"frames": n} where frames are missing, and first of
  *                   all the last `state`. Last-Event-ID: go on behind it
- *   POST /control   {"pause": true}, {"speed": 2}, {"seek": 12.5}, {"drive": [0, -2.5, null], "driver": 17}, {"unplug": 3} or
+ *   POST /control   {"pause": true}, {"speed": 2}, {"seek": 12.5}, {"restart": true}, {"drive": [0, -2.5, null], "driver": 17}, {"unplug": 3} or
  *                   {"plug": 3}
  *
  * Not answered: requests whose Host is not this computer (a foreign name that was made to point here), POST from a page of

@@ -87,9 +87,10 @@ static void say_state(serve_run *r)
   static const char *const names[] = {"log", "stream", "udp", "simulator"};
   char can[64] = "", begin[48], end[48], seek[48] = "", pace[48] = "";
   const size_t used = (size_t)snprintf(
-      can, sizeof can, "%s%s%s%s", r->allowed & BRAMAH_CONTROL_PAUSE ? ",\"pause\"" : "",
+      can, sizeof can, "%s%s%s%s%s", r->allowed & BRAMAH_CONTROL_PAUSE ? ",\"pause\"" : "",
       r->allowed & BRAMAH_CONTROL_SPEED ? ",\"speed\"" : "",
-      r->allowed & BRAMAH_CONTROL_SEEK ? ",\"seek\"" : "", r->drive ? ",\"drive\",\"plug\"" : "");
+      r->allowed & BRAMAH_CONTROL_SEEK ? ",\"seek\"" : "",
+      r->allowed & BRAMAH_CONTROL_RESTART ? ",\"restart\"" : "", r->drive ? ",\"drive\",\"plug\"" : "");
   put_number(begin, sizeof begin, "begin", r->first_ns == INT64_MIN ? (double)NAN : cli_seconds(r->first_ns));
   put_number(end, sizeof end, "end", r->end_ns == INT64_MIN ? (double)NAN : cli_seconds(r->end_ns));
   if (isfinite(r->sought)) put_number(seek, sizeof seek, "seek", r->sought);
@@ -244,6 +245,11 @@ static bramah_status listen(serve_run *r, int *moved, bramah_diag *diag)
   bramah_status status = BRAMAH_OK;
   *moved = 0;
   while (!status && !cli_stop_signal() && bramah_server_take(r->server, &control)) {
+    if (control.kind == BRAMAH_CONTROL_RESTART) {
+      bramah_display_begin_anew(r->display);
+      say(r, cli_seconds(now_ns(r)), "note", "the scenario begins anew");
+      continue;
+    }
     const int is_pace = control.kind < BRAMAH_CONTROL_DRIVE;
     if (!is_pace) drive(r, &control);
     if (!is_pace) continue;
@@ -520,8 +526,9 @@ static bramah_status open_source(serve_run *r, bramah_diag *diag)
   r->assess = bramah_player_assess(r->player);
   if (bramah_player_can_seek(r->player)) r->end_ns = end_of_log(r);
   if (r->origin == FROM_LOG || r->origin == FROM_SIMULATOR)
-    r->allowed = BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED |
-                 (bramah_player_can_seek(r->player) ? (unsigned)BRAMAH_CONTROL_SEEK : 0u);
+    r->allowed = BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED;
+  /* A way back is to another time of the scenario. */
+  r->allowed |= bramah_player_can_seek(r->player) ? BRAMAH_CONTROL_SEEK : BRAMAH_CONTROL_RESTART;
   if (r->drive) r->allowed |= BRAMAH_CONTROL_DRIVE | BRAMAH_CONTROL_PLUG;
   bramah_player_stop(r->player, is_stopped, NULL);
   return BRAMAH_OK;
@@ -740,7 +747,8 @@ const cli_command cli_serve = {
         "At the end of the log its verdict goes to the viewers; exit codes are those of replay. With --stay\n"
         "it goes on until Ctrl-C.\n\n"
         "For programs: GET /display.json, GET /events (server-sent events: frame, message, verdict, state,\n"
-        "skipped), POST /control {\"pause\": true}, {\"speed\": 2} or {\"seek\": 12.5}; with --drive\n"
+        "skipped), POST /control {\"pause\": true}, {\"speed\": 2} or {\"seek\": 12.5}, of what is\n"
+        "no log {\"restart\": true} (of the scenario); with --drive\n"
         "{\"drive\": [0, -2.5, null], \"driver\": 17} (volts of the machine's inputs, null: not this one; "
         "who\n"
         "drives, any number), {\"unplug\": 3} and {\"plug\": 3} (a sensor, counted from 0).\n",

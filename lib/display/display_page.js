@@ -70,9 +70,10 @@ const arc = (x, y, r, a, b) => {
   return `M${x1.toFixed(2)} ${y1.toFixed(2)}A${r} ${r} 0 ${b - a > Math.PI ? 1 : 0} 1 ${x2.toFixed(2)} ${y2.toFixed(2)}`;
 };
 const sector = (x, y, r, a, b) => `M${x} ${y}L${polar(x, y, r, a).join(' ')}A${r} ${r} 0 ${b - a > Math.PI ? 1 : 0} 1 ${polar(x, y, r, b).join(' ')}Z`;
-const rounds = (low, high, n) => {
+const rounds = (low, high, n, unit) => {
   const rough = (high - low) / n, ten = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((k) => k * ten).find((k) => k >= rough * 0.999), out = [];
+  const steps = unit === 'deg' && rough > 10 ? [15, 30, 45, 90, 180, 360] : [1, 2, 2.5, 5, 10].map((k) => k * ten);
+  const step = steps.find((k) => k >= rough * 0.999), out = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) out.push(Math.abs(k * step) < 1e-12 ? 0 : k * step);
   return out;
 };
@@ -87,7 +88,7 @@ const pictures = {
     if (g.recommended) picture.append(svg('path', {class: 'good', d: arc(x, y, r + 12, ...g.recommended.map((v) => angle(v / g.factor)))}));
     if (g.above !== null && g.above / g.factor < high) picture.append(svg('path', {class: 'danger', d: arc(x, y, r + 12, angle(g.above / g.factor), angle(high))}));
     if (g.below !== null && g.below / g.factor > low) picture.append(svg('path', {class: 'danger', d: arc(x, y, r + 12, angle(low), angle(g.below / g.factor))}));
-    for (const v of rounds(low, high, g.size > 1 ? 5 : 3)) {
+    for (const v of rounds(low, high, g.size > 1 ? 5 : 3.5, g.unit)) {
       const [x1, y1] = polar(x, y, r - 7, angle(v)), [x2, y2] = polar(x, y, r - 14, angle(v)), [tx, ty] = polar(x, y, r - (g.size > 1 ? 28 : 34), angle(v));
       picture.append(svg('line', {class: 'tick', x1, y1, x2, y2}), svg('text', {x: tx, y: ty + 5}, plain(v)));
     }
@@ -100,7 +101,7 @@ const pictures = {
     return (v, b) => {
       set(band, {d: b === null ? '' : arc(x, y, r, angle(v - b), Math.max(angle(v + b), angle(v - b) + 0.004))});
       const a = angle(v);
-      set(needle, {d: `M${polar(x, y, 22, a).map((n) => n.toFixed(2)).join(' ')}L${polar(x, y, r + 8, a).map((n) => n.toFixed(2)).join(' ')}`});
+      set(needle, {d: `M${polar(x, y, r - 13, a).map((n) => n.toFixed(2)).join(' ')}L${polar(x, y, r + 8, a).map((n) => n.toFixed(2)).join(' ')}`});
     };
   },
   bar(g, picture) {
@@ -139,7 +140,7 @@ const pictures = {
       if (g.above !== null && g.above / g.factor < high) put('danger', g.above / g.factor, high);
       if (g.below !== null && g.below / g.factor > low) put('danger', low, g.below / g.factor);
       for (const v of rounds(low, high, g.size > 1 ? 6 : 3)) {
-        const [x1, y1] = polar(x, y, r - 8, of(v)), [x2, y2] = polar(x, y, r + 4, of(v)), [tx, ty] = polar(x, y, r + 23, of(v));
+        const [x1, y1] = polar(x, y, r - 8, of(v)), [x2, y2] = polar(x, y, r + 4, of(v)), [tx, ty] = polar(x, y, r + (g.size > 1 ? 23 : 32), of(v));
         picture.append(svg('line', {class: 'tick', x1, y1, x2, y2}), svg('text', {x: tx, y: ty + 4}, plain(Math.abs(v))));
       }
     }
@@ -267,12 +268,12 @@ const showEvents = () => {
 };
 /* What changes from one frame to the next. */
 const compare = (before, frame) => {
-  frame.sensors.forEach((state, i) => {
+  if (recording) frame.sensors.forEach((state, i) => { /* a server says so itself */
     if (state !== (before ? before.sensors[i] : 'used')) event(frame.t, 'sensor', `${display.sensors[i]} ${state}`);
   });
   for (const g of display.gauges) {
     const a = before ? read(g, before) : {critical: false}, b = read(g, frame);
-    if (a.critical !== b.critical) event(frame.t, b.critical ? 'critical' : 'over', `${g.label} ${beyond(g)}: ${percent(b.p)} likely`);
+    if (a.critical !== b.critical) event(frame.t, b.critical ? 'critical' : 'no longer critical', `${g.label} ${beyond(g)}${b.p === null ? '' : `: ${percent(b.p)} likely`}`);
   }
   compareScenario(before, frame);
 };
@@ -1118,6 +1119,7 @@ const showServer = () => {
       write(b, out ? 'Put it in again' : 'Pull the plug');
     }
   }
+  $('anew').hidden = !can.includes('restart') || !display || !display.scenario;
   $('play').hidden = !can.includes('pause');
   write($('play'), server.paused ? 'Go on' : 'Pause');
   $('speed-label').hidden = !can.includes('speed');
@@ -1155,6 +1157,7 @@ const startLive = async () => {
   $('play').onclick = () => ask({pause: !server.paused});
   $('speed').onchange = () => ask({speed: speed()});
   $('seek').onchange = () => ask({seek: Number($('seek').value)});
+  $('anew').onclick = () => ask({restart: true});
   connect();
   setInterval(watch, 250);
 };

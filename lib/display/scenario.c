@@ -195,7 +195,15 @@ static bramah_status begin(bramah__scenario *s, bramah_diag *diag)
   s->state = arena.base;
   lay_out(s, &arena);
   *s->looks.next_ns = INT64_MIN;
-  for (int k = 0; k < 2; k++) {
+  bramah_display_begin_anew(s->display);
+  return BRAMAH_OK;
+}
+
+void bramah_display_begin_anew(bramah_display *display)
+{
+  bramah__scenario *s = display->scenario;
+  for (int k = 0; s && k < 2; k++) {
+    *s->course[k].at = (bramah__course_state){0};
     for (size_t i = 0; i < s->n_tasks; i++)
       s->course[k].task[i] =
           (bramah__task_state){.begun_ns = INT64_MIN, .ended_ns = INT64_MIN, .watch = not_watched};
@@ -203,7 +211,6 @@ static bramah_status begin(bramah__scenario *s, bramah_diag *diag)
       s->course[k].rule[i] =
           (bramah__rule_state){.first_ns = INT64_MIN, .since_ns = INT64_MIN, .watch = not_watched};
   }
-  return BRAMAH_OK;
 }
 
 bramah_status bramah__scenario_results_new(const bramah__scenario *s, bramah_scenario_result *out,

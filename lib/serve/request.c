@@ -154,16 +154,17 @@ int bramah_control_read(const char *body, size_t size, bramah_control *control)
     bramah_control_kind kind;
     double least, most;
   } known[] = {
-      {"\"pause\"", BRAMAH_CONTROL_PAUSE, 0.0, 1.0},    {"\"speed\"", BRAMAH_CONTROL_SPEED, 0.01, 1000.0},
-      {"\"seek\"", BRAMAH_CONTROL_SEEK, -9e9, 9e9},     {"\"drive\"", BRAMAH_CONTROL_DRIVE, 0.0, 0.0},
-      {"\"unplug\"", BRAMAH_CONTROL_PLUG, 0.0, 9999.0}, {"\"plug\"", BRAMAH_CONTROL_PLUG, 0.0, 9999.0}};
+      {"\"pause\"", BRAMAH_CONTROL_PAUSE, 0.0, 1.0}, {"\"speed\"", BRAMAH_CONTROL_SPEED, 0.01, 1000.0},
+      {"\"seek\"", BRAMAH_CONTROL_SEEK, -9e9, 9e9},  {"\"restart\"", BRAMAH_CONTROL_RESTART, 1.0, 1.0},
+      {"\"drive\"", BRAMAH_CONTROL_DRIVE, 0.0, 0.0}, {"\"unplug\"", BRAMAH_CONTROL_PLUG, 0.0, 9999.0},
+      {"\"plug\"", BRAMAH_CONTROL_PLUG, 0.0, 9999.0}};
   const char *end = body + size, *at = size ? past(skip(body, end), end, "{") : NULL, *next = NULL;
   *control = (bramah_control){0};
   for (size_t i = 0; at && i < sizeof known / sizeof known[0]; i++) {
     next = past(past(at, end, known[i].name), end, ":");
     if (!next) continue;
     control->kind = known[i].kind;
-    if (known[i].kind == BRAMAH_CONTROL_PAUSE) {
+    if (known[i].kind == BRAMAH_CONTROL_PAUSE || known[i].kind == BRAMAH_CONTROL_RESTART) {
       const char *yes = past(next, end, "true"), *no = past(next, end, "false");
       control->value = yes ? 1.0 : 0.0;
       next = yes ? yes : no;
@@ -194,8 +195,8 @@ static bramah__answer control(const bramah__policy *policy, const bramah__reques
   if (r->type && strncmp(r->type, "application/json", 16) != 0) return refuse(415, "send application/json");
   if (r->size > BRAMAH__BODY) return refuse(413, "that is too much");
   if (!bramah_control_read(r->body, r->size, &answer.control))
-    return refuse(
-        400, "send a pause (true, false), a speed (0.01 to 1000), a seek (s), levers or a plug, as JSON");
+    return refuse(400, "send a pause (true, false), a speed (0.01 to 1000), a seek (s), a restart (true), "
+                       "levers or a plug, as JSON");
   if (!(policy->allowed & (unsigned)answer.control.kind)) return refuse(409, "this source cannot do that");
   return answer;
 }

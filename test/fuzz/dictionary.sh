@@ -39,7 +39,7 @@ words() {
   plan) keys "$io/plan_file.c" "$io/display_file.c" && yaml && units ;;
   cycles) keys "$io/work_file.c" && yaml && units ;;
   serve) printf '%s\n' GET POST HEAD / /events /control localhost:8080 '[::1]:8080' cab-7.local http:// same-origin bramah80= bramah8080= 'Bearer ' application/json \
-    0123456789abcdef0123456789abcdef '{"pause": true}' '"speed": ' '{"seek": ' false -1.5e3 ';' '}' ;;
+    0123456789abcdef0123456789abcdef '{"pause": true}' '"speed": ' '{"seek": ' '{"restart": ' false -1.5e3 ';' '}' ;;
   *) exit 2 ;;
   esac
 }

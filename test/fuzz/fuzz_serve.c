@@ -11,7 +11,7 @@ static const bramah_server_resource resources[] = {{"/", "text/html", "", 0},
 static const bramah__policy policies[] = {{.port = 8080,
                                            .allowed = BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED |
                                                       BRAMAH_CONTROL_SEEK | BRAMAH_CONTROL_DRIVE |
-                                                      BRAMAH_CONTROL_PLUG,
+                                                      BRAMAH_CONTROL_PLUG | BRAMAH_CONTROL_RESTART,
                                            .n_resources = 2,
                                            .resources = resources},
                                           {.port = 80,

@@ -419,6 +419,32 @@ TEST(judges_differ)
   ck_assert(find_shown(BRAMAH_SHOWN_FAILED, "stand") && !find_shown(BRAMAH_SHOWN_DONE, "stand"));
 }
 
+/* For both judges; what was before is forgotten. */
+TEST(begins_anew)
+{
+  open_run(1, 1.0);
+  write_lines(
+      lines, 8, 8,
+      "    stand: {instruction: Stand, end: {crank.angle: {above: 59.99 deg, below: 60.01 deg}}, hold: 0.1 "
+      "s, time_limit: 0.2 s, points: 10}");
+  show_file();
+  int end = 0;
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < 400; i++) must(bramah_assess_next(assess, &end, &diag), &diag);
+    const bramah_scenario_result *e = bramah_display_scenario(display, BRAMAH_JUDGE_ESTIMATE);
+    ck_assert_int_eq(e->task[0].is, BRAMAH_TASK_FAILED);
+    ck_assert_double_eq_tol(e->begun, 0.4 * k, 2e-3);
+    ck_assert_double_eq_tol(e->task[0].ended, e->begun + 0.2, 2e-3);
+    ck_assert_int_eq(bramah_display_scenario(display, BRAMAH_JUDGE_TRUTH)->task[0].is, BRAMAH_TASK_DONE);
+    bramah_display_begin_anew(display);
+    for (int judge = 0; judge < 2; judge++) {
+      const bramah_scenario_result *r = bramah_display_scenario(display, (bramah_judge)judge);
+      ck_assert(r->is == BRAMAH_SCENARIO_RUNS && isnan(r->begun) && r->score == 0.0);
+      ck_assert(r->task[0].is == BRAMAH_TASK_WAITING && isnan(r->task[0].ended) && r->task[0].sure == 0.0);
+    }
+  }
+}
+
 /* Without the truth of what is asked for the estimate decides, whatever the file wants. */
 TEST(truth_that_is_not_known)
 {

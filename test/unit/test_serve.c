@@ -33,7 +33,7 @@ static const bramah_server_resource resources[] = {{"/", "text/html; charset=utf
                                                    {"/display.json", "application/json", "{}", 2}};
 #define ALL                                                                                                  \
   (BRAMAH_CONTROL_PAUSE | BRAMAH_CONTROL_SPEED | BRAMAH_CONTROL_SEEK | BRAMAH_CONTROL_DRIVE |                \
-   BRAMAH_CONTROL_PLUG)
+   BRAMAH_CONTROL_PLUG | BRAMAH_CONTROL_RESTART)
 static const bramah__policy local = {.port = 8080, .allowed = ALL, .n_resources = 2, .resources = resources};
 static const bramah__policy open_one = {.port = 8080,
                                         .token = "0123456789abcdef0123456789abcdef",
@@ -149,6 +149,9 @@ TEST(takes_controls_of_its_own_page)
   ck_assert_int_eq(control(&open_one, "{\"seek\": 1}", NULL, NULL, NULL), 409);
   ck_assert_int_eq(control(&open_one, "{\"drive\": [1], \"driver\": 1}", NULL, NULL, NULL), 409);
   ck_assert_int_eq(control(&open_one, "{\"unplug\": 1}", NULL, NULL, NULL), 409);
+  ck_assert_int_eq(control(&open_one, "{\"restart\": true}", NULL, NULL, NULL), 409);
+  ck_assert_int_eq(control(&local, "{\"restart\": true}", NULL, NULL, &value), 204);
+  ck_assert_double_eq(value, 1.0);
   ck_assert_int_eq(control(&local, "{\"unplug\": 7}", NULL, NULL, &value), 204);
   ck_assert_double_eq(value, 7.0);
   ck_assert_int_eq(control(&local, "{\"plug\": 0}", NULL, NULL, &value), 204);
@@ -169,6 +172,8 @@ TEST(takes_controls_of_its_own_page)
                                       "{\"speed\": 1001}",
                                       "{\"speed\": nan}",
                                       "{\"seek\": inf}",
+                                      "{\"restart\": false}",
+                                      "{\"restart\": 1}",
                                       "{\"seek\": 0x10}",
                                       "{\"seek\": 1e999}",
                                       "{\"seek\": \"1\"}",
