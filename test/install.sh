@@ -35,6 +35,7 @@ find_for_tests() {
   need libmicrohttpd-dev has_header microhttpd.h
   need libzip-dev has_header zip.h # FMUs
   need libexpat1-dev has_header expat.h
+  need libsundials-dev has_header cvode/cvode.h # those for model exchange
   need libopenmpi-dev has_mpi
   need libudunits2-dev has_header udunits2.h # only a test compares with it
   need python3-jsonschema /usr/bin/python3 -c 'import jsonschema' # of files as an editor has it

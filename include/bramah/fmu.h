@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* FMUs (functional mock-up units, fmi-standard.org) for co-simulation, FMI 2.0 or 3.0: somebody else's simulation model as a plant, and
- * at the end what bramah writes for other simulators. Part of libbramah-tools; needs libzip and expat when bramah is built.
+/* FMUs (functional mock-up units, fmi-standard.org), FMI 2.0 or 3.0: somebody else's simulation model as a plant, and at the end what
+ * bramah writes for other simulators. Part of libbramah-tools; needs libzip and expat when bramah is built. Co-simulation is taken where an
+ * FMU has it; model exchange is integrated by CVODE (SUNDIALS when bramah is built), which begins anew with each step and event.
  * To load an FMU is to run its code, with all that this program may do: load none that you would not start.
  *
  *   bramah_fmu_open(&mapping, &diag, &fmu);           what its variables mean for a filter; looks how its state is saved
@@ -116,7 +117,7 @@ typedef struct bramah_fmu_abilities {
   const char *model, *tool; /* of the description; "" */
   int version;              /* 2 or 3 */
   size_t n_variables;
-  int is_isolated;
+  int is_isolated, is_exchange; /* is_exchange: of model exchange, integrated by CVODE */
   bramah_fmu_saving saving;
   const char *why_not_saved; /* of STARTED_ANEW: why corrections or saved states are not its own; else "" */
   size_t snapshot_bytes;

@@ -470,7 +470,8 @@ void cli_print_fmu(const bramah_fmu *fmu, const char *begin, FILE *out)
   const bramah_fmu_abilities r = bramah_fmu_get_abilities(fmu);
   static const char *const saved[] = {"", "serialized by the FMU", "kept inside the FMU",
                                       "not needed: each step starts the FMU anew from its states"};
-  fprintf(out, "%s: FMI %d.0 co-simulation%s%s, %zu variables%s\n", begin, r.version,
+  fprintf(out, "%s: FMI %d.0 %s%s%s, %zu variables%s\n", begin, r.version,
+          r.is_exchange ? "model exchange, integrated by CVODE" : "co-simulation",
           *r.tool ? ", made by " : "", r.tool, r.n_variables,
           r.is_isolated ? ", in a process of its own" : "");
   fprintf(out, "  saved states: %s, %zu bytes%s%s\n", saved[r.saving], r.snapshot_bytes,

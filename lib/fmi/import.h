@@ -57,10 +57,16 @@ typedef struct bramah__fmu_description {
   bramah__pool pool;
   int version; /* 2 or 3 */
   const char *model, *token, *tool, *identifier;
-  int co_simulation, once; /* once: one instance in a process */
+  int co_simulation, exchange, needs_tool; /* co_simulation 0: what follows is of model exchange */
+  int once;                                /* one instance in a process */
   int can_get_set, can_serialize, directional, varying_step;
   double fixed_step; /* 0: not stated */
   double start_time, step_size;
+  /* Of model exchange: its continuous states in their order, the derivative of each (while it is read: what the structure says), event
+   * indicators, is each step of the solver to be told. */
+  size_t n_state, state_capacity, n_indicators;
+  uint32_t *state, *rate;
+  int wants_completed;
   size_t n, capacity;
   bramah__fmu_scalar *scalars;
   size_t n_units, unit_capacity;

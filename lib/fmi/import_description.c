@@ -13,6 +13,7 @@
 #include <string.h>
 
 enum { LARGEST_FILE = 1 << 28, MOST_MEMORY = 1 << 30, MOST_THINGS = 1 << 21, DEEPEST = 64, BLOCK = 1 << 16 };
+enum { MOST_STATES = 2000, MOST_INDICATORS = 100000 }; /* the solver's matrices are full */
 
 typedef struct reading {
   bramah__fmu_description *d;
@@ -21,7 +22,7 @@ typedef struct reading {
   bramah_status status;
   XML_Parser parser;
   locale_t c_locale;
-  int depth, in_interface, in_variables, in_units, in_types, has_root;
+  int depth, in_variables, in_units, in_types, in_structure, in_derivatives, has_root;
   long unit, scalar, type; /* that is being read; -1: none */
 } reading;
 
@@ -134,25 +135,77 @@ static void begin_root(reading *r, const char *element, const char **a)
   if (!d->token)
     fail(r, BRAMAH_E_SYNTAX, d->version == 2 ? "guid" : "instantiationToken",
          "this attribute of the description is missing");
+  uint32_t indicators = 0;
+  reference(r, a, "numberOfEventIndicators", &indicators);
+  d->n_indicators = indicators;
+  if (indicators > MOST_THINGS)
+    fail(r, BRAMAH_E_VALUE, "numberOfEventIndicators", "the description is too large");
 }
 
-static void begin_co_simulation(reading *r, const char **a)
+/* Co-simulation, and model exchange of an FMU that has no co-simulation. */
+static void begin_interface(reading *r, const char **a, int is_exchange)
 {
   bramah__fmu_description *d = r->d;
   const int is2 = d->version == 2;
-  d->co_simulation = 1;
+  if (is_exchange && d->co_simulation) return;
+  *(is_exchange ? &d->exchange : &d->co_simulation) = 1;
   d->identifier = keep(r, attribute(a, "modelIdentifier"));
+  d->needs_tool = is_true(a, "needsExecutionTool");
   d->once = is_true(a, "canBeInstantiatedOnlyOncePerProcess");
   d->can_get_set = is_true(a, is2 ? "canGetAndSetFMUstate" : "canGetAndSetFMUState");
   d->can_serialize = d->can_get_set && is_true(a, is2 ? "canSerializeFMUstate" : "canSerializeFMUState");
   d->directional = is_true(a, is2 ? "providesDirectionalDerivative" : "providesDirectionalDerivatives");
-  d->varying_step = is_true(a, "canHandleVariableCommunicationStepSize");
-  number(r, a, "fixedInternalStepSize", &d->fixed_step);
+  d->varying_step = is_exchange || is_true(a, "canHandleVariableCommunicationStepSize");
+  d->wants_completed =
+      is2 ? !is_true(a, "completedIntegratorStepNotNeeded") : is_true(a, "needsCompletedIntegratorStep");
+  if (!is_exchange) number(r, a, "fixedInternalStepSize", &d->fixed_step);
   if (!d->identifier || !*d->identifier || strchr(d->identifier, '/') || strlen(d->identifier) > 200)
     fail(r, BRAMAH_E_SYNTAX, "modelIdentifier", "the name of the library is missing or none");
-  if (is_true(a, "needsExecutionTool"))
-    fail(r, BRAMAH_E_UNSUPPORTED, "needsExecutionTool",
-         "this FMU needs the tool that made it: it has no model of its own");
+}
+
+/* The derivative of a continuous state: FMI 2 has its place among the variables, from 1, FMI 3 its reference. */
+static void begin_derivative(reading *r, const char **a)
+{
+  bramah__fmu_description *d = r->d;
+  void *grown = more(r, d->rate, sizeof *d->rate, &d->n_state, &d->state_capacity);
+  if (!grown) return;
+  d->rate = grown;
+  if (!reference(r, a, d->version == 2 ? "index" : "valueReference", &d->rate[d->n_state - 1]))
+    fail(r, BRAMAH_E_SYNTAX, "ModelStructure", "the derivative of a state is not named");
+}
+
+static const bramah__fmu_scalar *scalar_at(const bramah__fmu_description *d, uint32_t index_or_reference)
+{
+  if (d->version == 2)
+    return index_or_reference >= 1 && index_or_reference <= d->n ? &d->scalars[index_or_reference - 1] : NULL;
+  for (size_t i = 0; i < d->n; i++)
+    if (d->scalars[i].reference == index_or_reference) return &d->scalars[i];
+  return NULL;
+}
+
+/* The states of model exchange by their derivatives. */
+static bramah_status find_states(reading *r)
+{
+  bramah__fmu_description *d = r->d;
+  if (d->n_state > MOST_STATES || d->n_indicators > MOST_INDICATORS)
+    return bramah__failf(r->diag, BRAMAH_E_UNSUPPORTED, r->file, 0, d->model,
+                         "model exchange with more than %d states or %d event indicators is not done here",
+                         (int)MOST_STATES, (int)MOST_INDICATORS);
+  d->state = calloc(d->n_state + 1, sizeof *d->state);
+  if (!d->state) return bramah__fail_memory(r->diag);
+  for (size_t i = 0; i < d->n_state; i++) {
+    const bramah__fmu_scalar *rate = scalar_at(d, d->rate[i]);
+    const bramah__fmu_scalar *state = rate && rate->has_derivative ? scalar_at(d, rate->derivative) : NULL;
+    if (!state || rate->type != BRAMAH__FMU_REAL || state->type != BRAMAH__FMU_REAL)
+      return bramah__failf(r->diag, BRAMAH_E_SYNTAX, r->file, 0, rate ? rate->name : d->model,
+                           "the model structure has a derivative that is that of no real variable");
+    if (state->is_array)
+      return bramah__failf(r->diag, BRAMAH_E_UNSUPPORTED, r->file, 0, state->name,
+                           "this state is an array: model exchange with such states is not done here");
+    d->state[i] = state->reference;
+    d->rate[i] = rate->reference;
+  }
+  return BRAMAH_OK;
 }
 
 static bramah__fmu_type type_of(int version, const char *element)
@@ -279,7 +332,9 @@ static void XMLCALL begin(void *user, const char *element, const char **a)
     r->in_variables = strcmp(element, "ModelVariables") == 0;
     r->in_units = strcmp(element, "UnitDefinitions") == 0;
     r->in_types = strcmp(element, "TypeDefinitions") == 0;
-    if (strcmp(element, "CoSimulation") == 0) begin_co_simulation(r, a);
+    r->in_structure = strcmp(element, "ModelStructure") == 0;
+    if (strcmp(element, "CoSimulation") == 0) begin_interface(r, a, 0);
+    if (strcmp(element, "ModelExchange") == 0) begin_interface(r, a, 1);
     if (strcmp(element, "DefaultExperiment") == 0) {
       number(r, a, "startTime", &d->start_time);
       number(r, a, "stepSize", &d->step_size);
@@ -290,6 +345,12 @@ static void XMLCALL begin(void *user, const char *element, const char **a)
     begin_unit(r, a);
   else if (r->depth == 3 && r->in_types)
     begin_type(r, a);
+  else if (r->depth == 3 && r->in_structure) {
+    r->in_derivatives = strcmp(element, "Derivatives") == 0;
+    if (d->version == 3 && strcmp(element, "ContinuousStateDerivative") == 0) begin_derivative(r, a);
+    if (d->version == 3 && strcmp(element, "EventIndicator") == 0) d->n_indicators++;
+  } else if (r->depth == 4 && r->in_structure && r->in_derivatives && strcmp(element, "Unknown") == 0)
+    begin_derivative(r, a);
   else if (r->depth == 4 && r->in_types && d->version == 2 && r->type >= 0 && strcmp(element, "Real") == 0)
     d->types[r->type].unit = keep(r, attribute(a, "unit"));
   else if (r->depth == 4 && r->unit >= 0 && strcmp(element, "BaseUnit") == 0)
@@ -308,7 +369,8 @@ static void XMLCALL end(void *user, const char *element)
   reading *r = user;
   (void)element;
   if (r->depth == 3) r->scalar = r->unit = r->type = -1;
-  if (r->depth == 2) r->in_variables = r->in_units = r->in_types = 0;
+  if (r->depth == 3) r->in_derivatives = 0;
+  if (r->depth == 2) r->in_variables = r->in_units = r->in_types = r->in_structure = 0;
   r->depth--;
 }
 
@@ -329,10 +391,13 @@ static bramah_status finish(reading *r, bramah_status status)
   if (status == BRAMAH_OK && error)
     status = bramah__failf(r->diag, error == XML_ERROR_NO_MEMORY ? BRAMAH_E_MEMORY : BRAMAH_E_SYNTAX, r->file,
                            (int)XML_GetCurrentLineNumber(r->parser), NULL, "%s", XML_ErrorString(error));
-  if (status == BRAMAH_OK && !r->d->co_simulation)
+  if (status == BRAMAH_OK && !r->d->co_simulation && !r->d->exchange)
     status = bramah__failf(r->diag, BRAMAH_E_UNSUPPORTED, r->file, 0, r->d->model,
-                           "this FMU has no co-simulation: an FMU for model exchange alone brings no solver, "
-                           "export it for co-simulation");
+                           "this FMU has neither co-simulation nor model exchange");
+  if (status == BRAMAH_OK && r->d->needs_tool)
+    status = bramah__failf(r->diag, BRAMAH_E_UNSUPPORTED, r->file, 0, "needsExecutionTool",
+                           "this FMU needs the tool that made it: it has no model of its own");
+  if (status == BRAMAH_OK && !r->d->co_simulation) status = find_states(r);
   return status;
 }
 
@@ -399,6 +464,8 @@ void bramah__fmu_forget(bramah__fmu_description *d)
   free(d->scalars);
   free(d->units);
   free(d->types);
+  free(d->state);
+  free(d->rate);
   bramah__pool_free(&d->pool);
   *d = (bramah__fmu_description){0};
 }

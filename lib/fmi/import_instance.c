@@ -2,72 +2,16 @@
 /* An instance of an FMU, FMI 2.0 and 3.0 alike: its library is opened for us alone, what it says is kept for messages, and after it has
  * called itself fatally wrong none of its functions is called again. */
 #define _GNU_SOURCE /* locale_t */
-#include "lib/fmi/import.h"
-#include "lib/fmi/headers/fmi2FunctionTypes.h"
-#include "lib/fmi/headers/fmi3FunctionTypes.h"
+#include "lib/fmi/import_instance.h"
 #include "lib/io/fail.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Name here, in FMI 2 and in FMI 3; 1: an FMU that cannot do it may lack it. */
-#define FUNCTIONS(X)                                                                                         \
-  X(free, FreeInstance, FreeInstance, 0)                                                                     \
-  X(begin_start, EnterInitializationMode, EnterInitializationMode, 0)                                        \
-  X(end_start, ExitInitializationMode, ExitInitializationMode, 0)                                            \
-  X(reset, Reset, Reset, 0)                                                                                  \
-  X(get, GetReal, GetFloat64, 0)                                                                             \
-  X(set, SetReal, SetFloat64, 0)                                                                             \
-  X(set_integer, SetInteger, SetInt32, 0)                                                                    \
-  X(set_boolean, SetBoolean, SetBoolean, 0)                                                                  \
-  X(step, DoStep, DoStep, 0)                                                                                 \
-  X(keep, GetFMUstate, GetFMUState, 1)                                                                       \
-  X(take_back, SetFMUstate, SetFMUState, 1)                                                                  \
-  X(drop, FreeFMUstate, FreeFMUState, 1)                                                                     \
-  X(state_size, SerializedFMUstateSize, SerializedFMUStateSize, 1)                                           \
-  X(serialize, SerializeFMUstate, SerializeFMUState, 1)                                                      \
-  X(deserialize, DeSerializeFMUstate, DeserializeFMUState, 1)                                                \
-  X(directional, GetDirectionalDerivative, GetDirectionalDerivative, 1)
-
-typedef struct functions2 {
-  fmi2InstantiateTYPE *instantiate;
-  fmi2SetupExperimentTYPE *set_up;
-#define MEMBER(name, two, three, optional) fmi2##two##TYPE *name;
-  FUNCTIONS(MEMBER)
-#undef MEMBER
-} functions2;
-
-typedef struct functions3 {
-  fmi3InstantiateCoSimulationTYPE *instantiate;
-#define MEMBER(name, two, three, optional) fmi3##three##TYPE *name;
-  FUNCTIONS(MEMBER)
-#undef MEMBER
-} functions3;
-
-typedef struct local_library {
-  bramah__fmu_library head; /* first: the caller's pointer is ours */
-  void *handle;
-  functions2 f2;
-  functions3 f3;
-  char *resources;
-  atomic_int *alive; /* instances, of an FMU that can have but one in a process */
-} local_library;
-
-typedef struct local_instance {
-  bramah__fmu_instance head; /* first */
-  const local_library *library;
-  fmi2CallbackFunctions callbacks; /* the FMU keeps a pointer to it */
-  void *component;                 /* NULL: it called itself fatally wrong */
-  char said[320];                  /* its last message that is no mere note */
-  double *column;                  /* [n_column] of directional derivatives */
-  size_t n_column;
-} local_instance;
 
 /* ---- what it says ---- */
 
@@ -98,7 +42,7 @@ static void listen3(fmi3InstanceEnvironment user, fmi3Status status, fmi3String 
 }
 
 /* Its status: 0 and 1 (a warning) are well; both versions have 4 for what is fatal. */
-static bramah_status judge(local_instance *i, int status, const char *what, bramah_diag *diag)
+bramah_status bramah__fmu_judge(local_instance *i, int status, const char *what, bramah_diag *diag)
 {
   static const char *const words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
   if (status == 0 || status == 1) {
@@ -114,24 +58,12 @@ static bramah_status judge(local_instance *i, int status, const char *what, bram
   return BRAMAH_E_ARGUMENT;
 }
 
-static bramah_status dead(const local_instance *i, bramah_diag *diag)
+bramah_status bramah__fmu_dead(const local_instance *i, bramah_diag *diag)
 {
   return i->component ? BRAMAH_OK
                       : bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name,
                                       "the FMU called itself fatally wrong and cannot be used any more");
 }
-
-/* Call a function of either version. */
-#define CALL(i, what, two, three)                                                                            \
-  do {                                                                                                       \
-    const bramah_status gone = dead(i, diag);                                                                \
-    if (gone) return gone;                                                                                   \
-    const functions2 *f2 = &(i)->library->f2;                                                                \
-    const functions3 *f3 = &(i)->library->f3;                                                                \
-    (void)f3;                                                                                                \
-    void *c = (i)->component;                                                                                \
-    return judge(i, (i)->library->head.description->version == 2 ? (int)(two) : (int)(three), what, diag);   \
-  } while (0)
 
 /* ---- functions ---- */
 
@@ -142,11 +74,18 @@ static bramah_status get(bramah__fmu_instance *self, size_t n, const uint32_t *r
   CALL(i, "give values", f2->get(c, reference, n, value), f3->get(c, reference, n, value, n));
 }
 
+static bramah_status set_plainly(local_instance *i, size_t n, const uint32_t *reference, const double *value,
+                                 bramah_diag *diag)
+{
+  CALL(i, "take values", f2->set(c, reference, n, value), f3->set(c, reference, n, value, n));
+}
+
 static bramah_status set(bramah__fmu_instance *self, size_t n, const uint32_t *reference, const double *value,
                          bramah_diag *diag)
 {
   local_instance *i = (local_instance *)self;
-  CALL(i, "take values", f2->set(c, reference, n, value), f3->set(c, reference, n, value, n));
+  return i->exchange ? bramah__exchange_set(i, n, reference, value, diag)
+                     : set_plainly(i, n, reference, value, diag);
 }
 
 static bramah_status set_whole(local_instance *i, uint32_t reference, int is_boolean, double value,
@@ -186,13 +125,15 @@ static bramah_status initialize(bramah__fmu_instance *self, int again, const bra
 {
   local_instance *i = (local_instance *)self;
   bramah_status status = again ? reset(i, diag) : BRAMAH_OK;
-  if (!status && start->n[0]) status = set(self, start->n[0], start->reference[0], start->value[0], diag);
+  if (!status && start->n[0])
+    status = set_plainly(i, start->n[0], start->reference[0], start->value[0], diag);
   for (int kind = 1; kind < 3; kind++)
     for (size_t k = 0; !status && k < start->n[kind]; k++)
       status = set_whole(i, start->reference[kind][k], kind == 2, start->value[kind][k], diag);
   if (!status) status = set_up(i, start->time, diag);
   if (!status) status = begin_start(i, start->time, diag);
-  return status ? status : end_start(i, diag);
+  if (!status) status = end_start(i, diag);
+  return status || !i->exchange ? status : bramah__exchange_begin(i, start->time, diag);
 }
 
 static bramah_status step(bramah__fmu_instance *self, double time, double length, bramah_diag *diag)
@@ -200,13 +141,14 @@ static bramah_status step(bramah__fmu_instance *self, double time, double length
   local_instance *i = (local_instance *)self;
   fmi3Boolean event = 0, ends = 0, early = 0;
   fmi3Float64 reached = time + length;
-  bramah_status status = dead(i, diag);
+  bramah_status status = bramah__fmu_dead(i, diag);
   if (status) return status;
+  if (i->exchange) return bramah__exchange_step(i, time, length, diag);
   const int said =
       i->library->head.description->version == 2
           ? (int)i->library->f2.step(i->component, time, length, fmi2False)
           : (int)i->library->f3.step(i->component, time, length, 0, &event, &ends, &early, &reached);
-  status = judge(i, said, "make its step", diag);
+  status = bramah__fmu_judge(i, said, "make its step", diag);
   if (!status && (ends || early || fabs(reached - (time + length)) > 1e-6 * length))
     return bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name,
                          ends ? "the FMU wants to end its simulation at %.9g s"
@@ -241,65 +183,101 @@ static bramah_status directional(bramah__fmu_instance *self, size_t n_unknown, c
   return BRAMAH_OK;
 }
 
+/* Of model exchange with the event that was announced, which the FMU does not tell again. */
+typedef struct kept_state {
+  void *inside;
+  bramah__fmu_event event;
+} kept_state;
+
+static bramah_status keep_inside(local_instance *i, void **kept, bramah_diag *diag)
+{
+  CALL(i, "save its state", f2->keep(c, kept), f3->keep(c, kept));
+}
+
+static bramah_status take_inside(local_instance *i, void *kept, bramah_diag *diag)
+{
+  CALL(i, "restore its state", f2->take_back(c, kept), f3->take_back(c, kept));
+}
+
 static bramah_status keep(bramah__fmu_instance *self, void **kept, bramah_diag *diag)
 {
   local_instance *i = (local_instance *)self;
-  CALL(i, "save its state", f2->keep(c, kept), f3->keep(c, kept));
+  kept_state *all = *kept ? *kept : calloc(1, sizeof *all);
+  if (!all) return bramah__fail_memory(diag);
+  *kept = all;
+  if (i->exchange) all->event = *bramah__exchange_event(i);
+  return keep_inside(i, &all->inside, diag);
 }
 
 static bramah_status take_back(bramah__fmu_instance *self, void *kept, bramah_diag *diag)
 {
   local_instance *i = (local_instance *)self;
-  CALL(i, "restore its state", f2->take_back(c, kept), f3->take_back(c, kept));
+  const kept_state *all = kept;
+  if (i->exchange) *bramah__exchange_event(i) = all->event;
+  return take_inside(i, all->inside, diag);
 }
 
 static void drop(bramah__fmu_instance *self, void **kept)
 {
   local_instance *i = (local_instance *)self;
-  if (i->component && *kept) {
+  kept_state *all = *kept;
+  if (i->component && all && all->inside) {
     if (i->library->head.description->version == 2)
-      i->library->f2.drop(i->component, kept);
+      i->library->f2.drop(i->component, &all->inside);
     else
-      i->library->f3.drop(i->component, kept);
+      i->library->f3.drop(i->component, &all->inside);
   }
+  free(all);
   *kept = NULL;
 }
 
-static bramah_status size_of(local_instance *i, void *kept, size_t *size, bramah_diag *diag)
+static bramah_status size_of(local_instance *i, const kept_state *kept, size_t *size, bramah_diag *diag)
 {
-  CALL(i, "tell the size of its state", f2->state_size(c, kept, size), f3->state_size(c, kept, size));
+  CALL(i, "tell the size of its state", f2->state_size(c, kept->inside, size),
+       f3->state_size(c, kept->inside, size));
 }
 
-static bramah_status write_state(local_instance *i, void *kept, size_t size, void *bytes, bramah_diag *diag)
+static bramah_status write_state(local_instance *i, const kept_state *kept, size_t size, void *bytes,
+                                 bramah_diag *diag)
 {
-  CALL(i, "write its state", f2->serialize(c, kept, bytes, size), f3->serialize(c, kept, bytes, size));
+  CALL(i, "write its state", f2->serialize(c, kept->inside, bytes, size),
+       f3->serialize(c, kept->inside, bytes, size));
 }
 
-static bramah_status read_state(local_instance *i, void **kept, size_t size, const void *bytes,
+static bramah_status read_state(local_instance *i, kept_state *kept, size_t size, const void *bytes,
                                 bramah_diag *diag)
 {
-  CALL(i, "read its state", f2->deserialize(c, bytes, size, kept), f3->deserialize(c, bytes, size, kept));
+  CALL(i, "read its state", f2->deserialize(c, bytes, size, &kept->inside),
+       f3->deserialize(c, bytes, size, &kept->inside));
 }
+
+/* Bytes of ours behind those of the FMU. */
+static size_t own_bytes(const local_instance *i) { return i->exchange ? sizeof(bramah__fmu_event) : 0; }
 
 static bramah_status state_size(bramah__fmu_instance *self, size_t *size, bramah_diag *diag)
 {
+  local_instance *i = (local_instance *)self;
   void *kept = NULL;
   bramah_status status = keep(self, &kept, diag);
-  if (!status) status = size_of((local_instance *)self, kept, size, diag);
+  if (!status) status = size_of(i, kept, size, diag);
+  *size += own_bytes(i);
   drop(self, &kept);
   return status;
 }
 
 static bramah_status serialize(bramah__fmu_instance *self, size_t size, void *bytes, bramah_diag *diag)
 {
+  local_instance *i = (local_instance *)self;
   void *kept = NULL;
-  size_t now = size;
+  size_t now = 0;
   bramah_status status = keep(self, &kept, diag);
-  if (!status) status = size_of((local_instance *)self, kept, &now, diag);
-  if (!status && now != size)
-    status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, ((local_instance *)self)->library->head.name,
-                           "the FMU's state takes %zu bytes now, %zu when it was opened", now, size);
-  if (!status) status = write_state((local_instance *)self, kept, size, bytes, diag);
+  if (!status) status = size_of(i, kept, &now, diag);
+  if (!status && now + own_bytes(i) != size)
+    status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, i->library->head.name,
+                           "the FMU's state takes %zu bytes now, %zu when it was opened", now + own_bytes(i),
+                           size);
+  if (!status) status = write_state(i, kept, now, bytes, diag);
+  if (!status && i->exchange) memcpy((unsigned char *)bytes + now, bramah__exchange_event(i), own_bytes(i));
   drop(self, &kept);
   return status;
 }
@@ -307,8 +285,13 @@ static bramah_status serialize(bramah__fmu_instance *self, size_t size, void *by
 static bramah_status deserialize(bramah__fmu_instance *self, size_t size, const void *bytes,
                                  bramah_diag *diag)
 {
-  void *kept = NULL;
-  bramah_status status = read_state((local_instance *)self, &kept, size, bytes, diag);
+  local_instance *i = (local_instance *)self;
+  kept_state *all = calloc(1, sizeof *all);
+  if (!all) return bramah__fail_memory(diag);
+  void *kept = all;
+  const size_t inside = size - own_bytes(i);
+  if (i->exchange) memcpy(&all->event, (const unsigned char *)bytes + inside, own_bytes(i));
+  bramah_status status = read_state(i, all, inside, bytes, diag);
   if (!status) status = take_back(self, kept, diag);
   drop(self, &kept);
   return status;
@@ -324,12 +307,30 @@ static void release(bramah__fmu_instance *self)
       i->library->f3.free(i->component);
   }
   atomic_fetch_sub(i->library->alive, 1);
+  bramah__exchange_free(i);
   free(i->column);
   free(i);
 }
 
 static const bramah__fmu_calls calls = {release, initialize, get,  set,        step,      directional,
                                         keep,    take_back,  drop, state_size, serialize, deserialize};
+
+static int make_component(local_instance *i)
+{
+  const local_library *library = i->library;
+  const bramah__fmu_description *d = library->head.description;
+  if (d->version == 2)
+    i->component =
+        library->f2.instantiate(d->identifier, d->co_simulation ? fmi2CoSimulation : fmi2ModelExchange,
+                                d->token, library->resources, &i->callbacks, fmi2False, fmi2False);
+  else if (d->co_simulation)
+    i->component = library->f3.instantiate(d->identifier, d->token, library->resources, 0, 0, 0, 0, NULL, 0,
+                                           i, listen3, NULL);
+  else
+    i->component =
+        library->f3.instantiate_exchange(d->identifier, d->token, library->resources, 0, 0, i, listen3);
+  return i->component != NULL;
+}
 
 static bramah_status instantiate(const bramah__fmu_library *head, bramah_diag *diag,
                                  bramah__fmu_instance **out)
@@ -348,23 +349,17 @@ static bramah_status instantiate(const bramah__fmu_library *head, bramah_diag *d
   i->head.calls = &calls;
   i->library = library;
   i->callbacks = (fmi2CallbackFunctions){listen2, calloc, free, NULL, i};
-  if (head->description->version == 2)
-    i->component =
-        library->f2.instantiate(head->description->identifier, fmi2CoSimulation, head->description->token,
-                                library->resources, &i->callbacks, fmi2False, fmi2False);
-  else
-    i->component = library->f3.instantiate(head->description->identifier, head->description->token,
-                                           library->resources, 0, 0, 0, 0, NULL, 0, i, listen3, NULL);
-  if (i->component) {
-    *out = &i->head;
-    return BRAMAH_OK;
+  bramah_status status = head->description->co_simulation ? BRAMAH_OK : bramah__exchange_new(i, diag);
+  if (!status && !make_component(i)) {
+    status = bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, head->name, "the FMU cannot be instantiated%s%s",
+                           *i->said ? ": " : "", i->said);
+    if (diag) bramah_make_printable(diag->message);
   }
-  bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, head->name, "the FMU cannot be instantiated%s%s",
-                *i->said ? ": " : "", i->said);
-  if (diag) bramah_make_printable(diag->message);
-  atomic_fetch_sub(library->alive, 1);
-  free(i);
-  return BRAMAH_E_ARGUMENT;
+  if (status)
+    release(&i->head);
+  else
+    *out = &i->head;
+  return status;
 }
 
 /* ---- library ---- */
@@ -420,11 +415,12 @@ static void unload(bramah__fmu_library *head)
 }
 
 /* A function by its name in the library; a pointer to data becomes one to code, as POSIX has it. */
-static int find(local_library *library, const char *name, int optional, void *to, bramah_diag *diag)
+static int find(local_library *library, const char *name, int when, void *to, bramah_diag *diag)
 {
   void *found = dlsym(library->handle, name);
+  const int steps = library->head.description->co_simulation;
   memcpy(to, &found, sizeof found);
-  if (found || optional) return 1;
+  if (found || when == PROMISED || when == (steps ? EXCHANGE : STEPS)) return 1;
   bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, library->head.name,
                 "the FMU's library has no function %s", name);
   return 0;
@@ -458,15 +454,16 @@ bramah_status bramah__fmu_load(const char *folder, const bramah__fmu_description
   if (!status && !(library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
     status = bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, name,
                            "the FMU's library cannot be loaded: %s", dlerror());
-#define FIND2(member, two, three, optional) &&find(library, "fmi2" #two, optional, &library->f2.member, diag)
-#define FIND3(member, two, three, optional)                                                                  \
-  &&find(library, "fmi3" #three, optional, &library->f3.member, diag)
+#define FIND2(member, two, three, when) &&find(library, "fmi2" #two, when, &library->f2.member, diag)
+#define FIND3(member, two, three, when) &&find(library, "fmi3" #three, when, &library->f3.member, diag)
   if (!status && is2 &&
-      !(find(library, "fmi2Instantiate", 0, &library->f2.instantiate, diag) &&
-        find(library, "fmi2SetupExperiment", 0, &library->f2.set_up, diag) FUNCTIONS(FIND2)))
+      !(find(library, "fmi2Instantiate", ALWAYS, &library->f2.instantiate, diag) &&
+        find(library, "fmi2SetupExperiment", ALWAYS, &library->f2.set_up, diag) FUNCTIONS(FIND2)))
     status = BRAMAH_E_UNSUPPORTED;
   if (!status && !is2 &&
-      !(find(library, "fmi3InstantiateCoSimulation", 0, &library->f3.instantiate, diag) FUNCTIONS(FIND3)))
+      !(find(library, "fmi3InstantiateCoSimulation", STEPS, &library->f3.instantiate, diag) &&
+        find(library, "fmi3InstantiateModelExchange", EXCHANGE, &library->f3.instantiate_exchange, diag)
+            FUNCTIONS(FIND3)))
     status = BRAMAH_E_UNSUPPORTED;
   const int states = is2 ? library->f2.keep && library->f2.take_back && library->f2.drop
                          : library->f3.keep && library->f3.take_back && library->f3.drop;

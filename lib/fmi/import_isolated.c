@@ -210,15 +210,27 @@ static bramah_status begin(isolated_instance *i, bramah_diag *diag)
   const bramah__fmu_description *d = i->library->head.description;
   const double whole = floor(i->library->limit);
   const struct timeval limit = {(time_t)whole, (suseconds_t)(1e6 * (i->library->limit - whole))};
-  const bramah__isolated_model model = {d->version, d->once, d->can_get_set, d->can_serialize,
-                                        d->directional};
-  const size_t identifier = strlen(d->identifier) + 1, token = strlen(d->token) + 1;
+  const bramah__isolated_model model = {.version = d->version,
+                                        .co_simulation = d->co_simulation,
+                                        .once = d->once,
+                                        .can_get_set = d->can_get_set,
+                                        .can_serialize = d->can_serialize,
+                                        .directional = d->directional,
+                                        .wants_completed = d->wants_completed,
+                                        .n_state = (uint32_t)(d->co_simulation ? 0 : d->n_state),
+                                        .n_indicators = (uint32_t)d->n_indicators};
+  const size_t states = model.n_state * sizeof *d->state, identifier = strlen(d->identifier) + 1,
+               token = strlen(d->token) + 1;
   int ends[2];
-  unsigned char *to = prepare(i, BRAMAH__ISOLATED_LOAD, 0, 0, sizeof model + identifier + token, diag);
+  unsigned char *to =
+      prepare(i, BRAMAH__ISOLATED_LOAD, 0, 0, sizeof model + 2 * states + identifier + token, diag);
   if (!to) return BRAMAH_E_MEMORY;
   memcpy(to, &model, sizeof model);
-  memcpy(to + sizeof model, d->identifier, identifier);
-  memcpy(to + sizeof model + identifier, d->token, token);
+  to += sizeof model;
+  if (states) memcpy(to, d->state, states);
+  if (states) memcpy(to + states, d->rate, states);
+  memcpy(to + 2 * states, d->identifier, identifier);
+  memcpy(to + 2 * states + identifier, d->token, token);
   int error = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? errno : 0;
   if (!error) {
     error = spawn(i, ends[1]);

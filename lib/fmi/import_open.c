@@ -244,8 +244,8 @@ static bramah_status choose_derivatives(bramah_fmu *f, trial *t, bramah_diag *di
   if (!status) bramah__fmu_save(p, t->snap);
   r->derivatives = BRAMAH_FMU_DIFFERENCES;
   if (!status) status = choose_length(p, t, best, room, diag);
-  for (int method = BRAMAH_FMU_OF_STEP; !status && !f->map.differences && method < (int)r->derivatives;
-       method++)
+  const int first = f->description.co_simulation ? BRAMAH_FMU_OF_STEP : BRAMAH_FMU_OF_RATES;
+  for (int method = first; !status && !f->map.differences && method < (int)r->derivatives; method++)
     if (are_derivatives(p, t, (bramah_fmu_derivatives)method, best, room, f->why_differences,
                         sizeof f->why_differences))
       r->derivatives = (bramah_fmu_derivatives)method;
@@ -359,6 +359,7 @@ bramah_fmu_abilities bramah_fmu_get_abilities(const bramah_fmu *f)
   r.version = f->description.version;
   r.n_variables = f->description.n;
   r.is_isolated = f->map.isolate;
+  r.is_exchange = !f->description.co_simulation;
   r.why_not_saved = f->why_not_saved;
   r.not_estimated = f->not_estimated;
   r.why_differences = f->why_differences;

@@ -9,7 +9,8 @@
 enum { BRAMAH__ISOLATED_SOCKET = 3 }; /* of the FMU's process */
 
 typedef enum bramah__isolated_call {
-  BRAMAH__ISOLATED_LOAD = 1, /* bytes: bramah__isolated_model, identifier, 0, token, 0 */
+  BRAMAH__ISOLATED_LOAD =
+      1, /* bytes: bramah__isolated_model, its states, their rates, identifier, 0, token, 0 */
   BRAMAH__ISOLATED_RELEASE,
   BRAMAH__ISOLATED_INITIALIZE, /* n[0]: again; bytes: three counts, then references and values of each kind */
   BRAMAH__ISOLATED_GET,        /* n[0] references; back: values */
@@ -38,7 +39,8 @@ typedef struct bramah__isolated_reply {
 } bramah__isolated_reply;
 
 typedef struct bramah__isolated_model {
-  int32_t version, once, can_get_set, can_serialize, directional;
+  int32_t version, co_simulation, once, can_get_set, can_serialize, directional, wants_completed;
+  uint32_t n_state, n_indicators;
 } bramah__isolated_model;
 
 #endif

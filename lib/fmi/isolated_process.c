@@ -73,14 +73,23 @@ static bramah_status load(served *s, bramah_diag *diag)
 {
   bramah__isolated_model m;
   memcpy(&m, s->in, sizeof m);
-  const char *identifier = (const char *)s->in + sizeof m;
+  const size_t states = m.n_state * sizeof(uint32_t);
+  const char *identifier = (const char *)s->in + sizeof m + 2 * states;
   s->description = (bramah__fmu_description){.version = m.version,
+                                             .co_simulation = m.co_simulation,
                                              .once = m.once,
                                              .can_get_set = m.can_get_set,
                                              .can_serialize = m.can_serialize,
                                              .directional = m.directional,
+                                             .wants_completed = m.wants_completed,
+                                             .n_state = m.n_state,
+                                             .n_indicators = m.n_indicators,
+                                             .state = malloc(states + 1),
+                                             .rate = malloc(states + 1),
                                              .identifier = strdup(identifier),
                                              .token = strdup(identifier + strlen(identifier) + 1)};
+  memcpy(s->description.state, s->in + sizeof m, states);
+  memcpy(s->description.rate, s->in + sizeof m + states, states);
   bramah_status status = bramah__fmu_load(s->folder, &s->description, s->name, diag, &s->library);
   if (!status) status = s->library->instantiate(s->library, diag, &s->instance);
   return status;

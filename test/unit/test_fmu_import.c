@@ -385,6 +385,145 @@ TEST(processes_are_not_shared)
   unlink(m.path);
 }
 
+/* ---- model exchange ---- */
+
+#ifdef BRAMAH_SUNDIALS
+
+/* The ball as an FMU; the caller removes it. */
+static const char *pack_ball(int version, const char *library, int saves)
+{
+  static char path[600], text[4096], binary[600], description[600];
+  static const char *const places[] = {"linux64", "x86_64-linux", "aarch64-linux"};
+  char entry[64];
+  int reason;
+  snprintf(path, sizeof path, "%s/bramah-ball-%d.fmu", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
+           (int)getpid());
+  snprintf(binary, sizeof binary, "%s/%s.so", getenv("BRAMAH_CRANES"), library);
+  snprintf(description, sizeof description, "%s/test/unit/ball-%d.xml", getenv("BRAMAH_SOURCE_ROOT"),
+           version);
+  FILE *file = fopen(description, "rb");
+  ck_assert(file != NULL);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  for (char *can = saves ? NULL : strstr(text, "can"); can; can = strstr(can + 1, "can"))
+    *strchr(can, '1') = '0';
+  unlink(path);
+  zip_t *zip = zip_open(path, ZIP_CREATE, &reason);
+  ck_assert(zip != NULL);
+  ck_assert(zip_file_add(zip, "modelDescription.xml", zip_source_buffer(zip, text, strlen(text), 0), 0) >= 0);
+  for (int i = 0; i < 3; i++) {
+    snprintf(entry, sizeof entry, "binaries/%s/ball.so", places[i]);
+    ck_assert(zip_file_add(zip, entry, zip_source_file(zip, binary, 0, -1), 0) >= 0);
+  }
+  ck_assert_int_eq(zip_close(zip), 0);
+  return path;
+}
+
+static opened open_ball(int version, const char *library, int saves, int isolate)
+{
+  static const bramah_fmu_position position = {
+      .name = "ball", .slides = 1, .position = {"h", 3}, .rate = {"v", 3}, .rate_scale = 5.0};
+  static const bramah_fmu_port wind = {"wind", {"wind", 4}}, above = {"above", {"above", 5}},
+                               gravity = {"g", {"g", 6}};
+  const bramah_fmu_mapping m = {.path = pack_ball(version, library, saves),
+                                .step_ns = 10000000,
+                                .isolate = isolate,
+                                .n_positions = 1,
+                                .positions = &position,
+                                .n_inputs = 1,
+                                .inputs = &wind,
+                                .n_outputs = 1,
+                                .outputs = &above,
+                                .n_parameters = 1,
+                                .parameters = &gravity};
+  opened o;
+  MUST(bramah_fmu_open(&m, &diag, &o.fmu));
+  MUST(bramah_fmu_plant_new(o.fmu, &diag, &o.instance));
+  o.plant = bramah_fmu_plant_table(o.instance);
+  unlink(m.path);
+  return o;
+}
+
+/* Where the ball is at t: by the formulas. */
+static void exact_ball(double t, double *h, double *v)
+{
+  const double g = 9.81, kick = 0.35;
+  double at = 0.0;
+  int kicked = 0;
+  *h = 1.0, *v = 0.0;
+  for (;;) {
+    const double falls = (*v + sqrt(*v * *v + 2.0 * g * *h)) / g;
+    double until = fmin(t, at + falls);
+    const int kicks = !kicked && kick < until;
+    if (kicks) until = kick;
+    const double dt = until - at;
+    *h += *v * dt - 0.5 * g * dt * dt;
+    *v -= g * dt;
+    at = until;
+    if (kicks)
+      *v += 2.0, kicked = 1;
+    else if (until < t)
+      *h = 0.0, *v *= -0.7;
+    else
+      return;
+  }
+}
+
+static void fall(const bramah_plant *p, int steps, double *seen)
+{
+  for (int k = 0; k < steps; k++) MUST(p->step(p->self, &diag));
+  for (size_t i = 0; i < p->n_output; i++) seen[i] = p->output(p->self, i);
+}
+
+/* Bounces and the kick fall within steps; a restored state goes on to the same bits, also where the event to come is not in the FMU's. */
+EACH_TEST(model_exchange_is_integrated, 0, 6)
+{
+  const int version = 2 + _i % 2, isolate = _i / 2 == 1, saves = _i / 2 < 2;
+  const char *library[2][2] = {{"ball-2", "ball-3"}, {"ball-2-anew", "ball-3-anew"}};
+  opened o = open_ball(version, library[!saves][version - 2], saves, isolate);
+  const bramah_fmu_abilities r = bramah_fmu_get_abilities(o.fmu);
+  const bramah_plant *p = &o.plant;
+  double seen[4], again[4], h, v;
+  ck_assert_int_eq(r.is_exchange, 1);
+  ck_assert_int_eq((int)r.derivatives, BRAMAH_FMU_OF_RATES);
+  ck_assert_int_eq((int)r.saving, saves ? BRAMAH_FMU_SERIALIZED : BRAMAH_FMU_STARTED_ANEW);
+  unsigned char *snap = calloc(1, p->snapshot_size);
+  fall(p, 33, seen);
+  p->save(p->self, snap);
+  for (int k = 34; k <= 80; k++) {
+    fall(p, 1, seen);
+    if (!saves) continue; /* a kick that was is not known to one that starts anew */
+    exact_ball(0.01 * k, &h, &v);
+    ck_assert_msg(fabs(seen[0] - h) < 1e-6 && fabs(seen[1] - v) < 1e-5, "%d: %g %g, not %g %g", k, seen[0],
+                  seen[1], h, v);
+    ck_assert_double_eq_tol(seen[3], seen[0] + 1.0, 1e-15);
+  }
+  p->restore(p->self, snap);
+  fall(p, 47, again);
+  SAME(seen, again, 4);
+
+  /* Corrections, inputs and parameters act; the derivative is that of free fall. */
+  const double dx[2] = {0.5, -0.1}, wind = 9.81;
+  double F[4], noise[2], before[4];
+  p->restore(p->self, snap);
+  for (size_t i = 0; i < 4; i++) before[i] = p->output(p->self, i);
+  MUST(p->inject(p->self, dx, &diag));
+  MUST(p->set_inputs(p->self, &wind, &diag));
+  MUST(p->step_transition(p->self, F, noise, 0, NULL, NULL, &diag));
+  ck_assert_double_eq_tol(p->output(p->self, 0), before[0] + 0.5 + 0.01 * (before[1] - 0.1), 1e-9);
+  ck_assert_double_eq_tol(p->output(p->self, 1), before[1] - 0.1, 1e-9);
+  const double free_fall[4] = {1.0, 0.01, 0.0, 1.0};
+  for (int i = 0; i < 4; i++) ck_assert_double_eq_tol(F[i], free_fall[i], 1e-9);
+  MUST(p->set_parameter(p->self, 0, -19.62, &diag));
+  const double rate = p->output(p->self, 1);
+  fall(p, 1, seen);
+  if (saves) ck_assert_double_eq_tol(seen[1], rate - 0.0981 + 2.0, 1e-9); /* and the kick */
+  free(snap);
+  close_crane(&o);
+}
+
+#endif
+
 /* ---- derivatives ---- */
 
 EACH_TEST(transition_is_the_difference_of_steps, 0, 6)

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* An instance of an FMU in this process: its functions (import_instance.c) and, of model exchange, what integrates it
+ * (import_exchange.c). */
+#ifndef BRAMAH_LIB_FMI_IMPORT_INSTANCE_H
+#define BRAMAH_LIB_FMI_IMPORT_INSTANCE_H
+
+#include "lib/fmi/headers/fmi2FunctionTypes.h"
+#include "lib/fmi/headers/fmi3FunctionTypes.h"
+#include "lib/fmi/import.h"
+
+#include <stdatomic.h>
+
+/* Name here, in FMI 2 and in FMI 3; when it must be there: always, when it is promised, of co-simulation, of model exchange. */
+enum { ALWAYS, PROMISED, STEPS, EXCHANGE };
+#define FUNCTIONS(X)                                                                                         \
+  X(free, FreeInstance, FreeInstance, ALWAYS)                                                                \
+  X(begin_start, EnterInitializationMode, EnterInitializationMode, ALWAYS)                                   \
+  X(end_start, ExitInitializationMode, ExitInitializationMode, ALWAYS)                                       \
+  X(reset, Reset, Reset, ALWAYS)                                                                             \
+  X(get, GetReal, GetFloat64, ALWAYS)                                                                        \
+  X(set, SetReal, SetFloat64, ALWAYS)                                                                        \
+  X(set_integer, SetInteger, SetInt32, ALWAYS)                                                               \
+  X(set_boolean, SetBoolean, SetBoolean, ALWAYS)                                                             \
+  X(step, DoStep, DoStep, STEPS)                                                                             \
+  X(keep, GetFMUstate, GetFMUState, PROMISED)                                                                \
+  X(take_back, SetFMUstate, SetFMUState, PROMISED)                                                           \
+  X(drop, FreeFMUstate, FreeFMUState, PROMISED)                                                              \
+  X(state_size, SerializedFMUstateSize, SerializedFMUStateSize, PROMISED)                                    \
+  X(serialize, SerializeFMUstate, SerializeFMUState, PROMISED)                                               \
+  X(deserialize, DeSerializeFMUstate, DeserializeFMUState, PROMISED)                                         \
+  X(directional, GetDirectionalDerivative, GetDirectionalDerivative, PROMISED)                               \
+  X(begin_event, EnterEventMode, EnterEventMode, EXCHANGE)                                                   \
+  X(update, NewDiscreteStates, UpdateDiscreteStates, EXCHANGE)                                               \
+  X(end_event, EnterContinuousTimeMode, EnterContinuousTimeMode, EXCHANGE)                                   \
+  X(completed, CompletedIntegratorStep, CompletedIntegratorStep, EXCHANGE)                                   \
+  X(set_time, SetTime, SetTime, EXCHANGE)                                                                    \
+  X(set_states, SetContinuousStates, SetContinuousStates, EXCHANGE)                                          \
+  X(get_states, GetContinuousStates, GetContinuousStates, EXCHANGE)                                          \
+  X(nominals, GetNominalsOfContinuousStates, GetNominalsOfContinuousStates, EXCHANGE)                        \
+  X(rates, GetDerivatives, GetContinuousStateDerivatives, EXCHANGE)                                          \
+  X(indicators, GetEventIndicators, GetEventIndicators, EXCHANGE)
+
+typedef struct functions2 {
+  fmi2InstantiateTYPE *instantiate;
+  fmi2SetupExperimentTYPE *set_up;
+#define MEMBER(name, two, three, when) fmi2##two##TYPE *name;
+  FUNCTIONS(MEMBER)
+#undef MEMBER
+} functions2;
+
+typedef struct functions3 {
+  fmi3InstantiateCoSimulationTYPE *instantiate;
+  fmi3InstantiateModelExchangeTYPE *instantiate_exchange;
+#define MEMBER(name, two, three, when) fmi3##three##TYPE *name;
+  FUNCTIONS(MEMBER)
+#undef MEMBER
+} functions3;
+
+typedef struct local_library {
+  bramah__fmu_library head; /* first: the caller's pointer is ours */
+  void *handle;
+  functions2 f2;
+  functions3 f3;
+  char *resources;
+  atomic_int *alive; /* instances, of an FMU that can have but one in a process */
+} local_library;
+
+typedef struct local_instance {
+  bramah__fmu_instance head; /* first */
+  const local_library *library;
+  fmi2CallbackFunctions callbacks; /* the FMU keeps a pointer to it */
+  void *component;                 /* NULL: it called itself fatally wrong */
+  char said[320];                  /* its last message that is no mere note */
+  double *column;                  /* [n_column] of directional derivatives */
+  size_t n_column;
+  struct exchange *exchange; /* of model exchange, else NULL */
+} local_instance;
+
+/* What a function said, as a status of ours; `what` it was to do. */
+bramah_status bramah__fmu_judge(local_instance *i, int status, const char *what, bramah_diag *diag);
+/* Was it lost by a fatal error? */
+bramah_status bramah__fmu_dead(const local_instance *i, bramah_diag *diag);
+
+/* Call a function of either version. */
+#define CALL(i, what, two, three)                                                                            \
+  do {                                                                                                       \
+    const bramah_status gone = bramah__fmu_dead(i, diag);                                                    \
+    if (gone) return gone;                                                                                   \
+    const functions2 *f2 = &(i)->library->f2;                                                                \
+    const functions3 *f3 = &(i)->library->f3;                                                                \
+    (void)f3;                                                                                                \
+    void *c = (i)->component;                                                                                \
+    return bramah__fmu_judge(i, (i)->library->head.description->version == 2 ? (int)(two) : (int)(three),    \
+                             what, diag);                                                                    \
+  } while (0)
+
+/* ---- model exchange ---- */
+
+/* An event that the FMU has announced. A solver begins anew with each step, so that this is all there is besides the FMU's own state. */
+typedef struct bramah__fmu_event {
+  double is_coming, time;
+} bramah__fmu_event;
+
+/* With n states and n event indicators; of the FMU's description. Errors: E_UNSUPPORTED (bramah built without SUNDIALS), E_MEMORY. */
+bramah_status bramah__exchange_new(local_instance *i, bramah_diag *diag);
+void bramah__exchange_free(local_instance *i);
+bramah__fmu_event *bramah__exchange_event(local_instance *i);
+/* After initialization: into continuous time. */
+bramah_status bramah__exchange_begin(local_instance *i, double time, bramah_diag *diag);
+/* States as they are, all else in an event of its own; n reals. */
+bramah_status bramah__exchange_set(local_instance *i, size_t n, const uint32_t *reference,
+                                   const double *value, bramah_diag *diag);
+bramah_status bramah__exchange_step(local_instance *i, double time, double length, bramah_diag *diag);
+
+#endif
