@@ -160,9 +160,10 @@ static void shape_processes(bramah_filter *f, const bramah_filter_options *o)
   for (size_t p = 0; p < o->n_phases; p++)
     for (size_t k = 0; k < o->phases[p].n_processes; k++, out++) {
       const bramah_phase_process *from = &o->phases[p].processes[k];
-      bramah_augmented like = f->augmented[from->augmented];
+      if (from->kind != BRAMAH_PHASE_AUGMENTED) continue;
+      bramah_augmented like = f->augmented[from->at];
       if (from->time_constant > 0.0) like.time_constant = from->time_constant;
-      shape_like(f, from->augmented, &like, from->noise, out->Phi, out->noise);
+      shape_like(f, from->at, &like, from->noise, out->Phi, out->noise);
     }
 }
 
@@ -227,7 +228,7 @@ static void find_structure(bramah_filter *f)
     own->moves = any_moves(own->Phi, block.order == 2) || a->signal_period > 0.0;
     for (size_t k = 0; k < f->n_processes; k++) {
       const bramah__phase_process *p = &f->process[k];
-      if (p->augmented != i) continue;
+      if (p->kind != BRAMAH_PHASE_AUGMENTED || p->at != i) continue;
       own->moves |= any_moves(p->Phi, block.order == 2);
       is_noisy |= any_noise(p->noise);
     }

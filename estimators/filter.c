@@ -199,7 +199,11 @@ void bramah_filter_free(bramah_filter *f)
 bramah_status bramah_filter_set_noise(bramah_filter *f, const double *acceleration_noise,
                                       const double *pressure_noise, bramah_diag *diag)
 {
-  return bramah__process_noise_set(&f->plant, acceleration_noise, pressure_noise, &f->noise, diag);
+  bramah__phases_usual_noise(f, 0);
+  const bramah_status status =
+      bramah__process_noise_set(&f->plant, acceleration_noise, pressure_noise, &f->noise, diag);
+  bramah__phases_usual_noise(f, 1);
+  return status;
 }
 
 bramah_status bramah_filter_set_sensor_sigma(bramah_filter *f, size_t i, double sigma, bramah_diag *diag)
@@ -341,8 +345,8 @@ bramah_filter_info bramah_filter_get_info(const bramah_filter *f)
                               .plant = &f->plant,
                               .sensor = f->sensor,
                               .augmented = f->augmented,
-                              .acceleration_noise = f->noise.acceleration,
-                              .first_order_noise = f->noise.first_order};
+                              .acceleration_noise = bramah__usual_acceleration_noise(f),
+                              .first_order_noise = bramah__usual_first_order_noise(f)};
 }
 
 bramah_filter_last bramah_filter_get_last(const bramah_filter *f)

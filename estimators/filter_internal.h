@@ -93,15 +93,18 @@ typedef struct bramah__augmented {
   double noise[3]; /* Cholesky factor of its noise over a step: l11, l21, l22 */
 } bramah__augmented;
 
-/* A phase, whose conditions (those to begin first) and processes are among those of all; and a process by Phi and noise as above. */
+/* A phase, whose conditions (those to begin first) and processes are among those of all; and a process by Phi and noise as above, of
+ * accelerations and first-order states by its spectral density noise[0]. */
 typedef struct bramah__phase {
   const char *name;
   size_t condition, n_begin, n_end;
   size_t process, n_processes;
+  uint32_t off_delay; /* steps */
 } bramah__phase;
 
 typedef struct bramah__phase_process {
-  size_t augmented;
+  bramah_phase_kind kind;
+  size_t at;
   double Phi[4], noise[3];
 } bramah__phase_process;
 
@@ -152,7 +155,7 @@ typedef struct bramah__likelihood_sums {
   X(double, sensitivity, f->n_banks * f->n * f->n_causes_most, 0) /* of the error to causes (scores.c) */    \
   X(double, score, f->n_banks * f->n_causes_most, 0)                                                         \
   X(double, score_information, f->n_banks * f->n_causes_most * f->n_causes_most, 0)                          \
-  X(uint32_t, in_phase, f->n_phases, 0) /* 1: it is on */                                                    \
+  X(uint32_t, in_phase, f->n_phases, 0) /* steps that it is on for yet, with its off_delay; 0: it is off */  \
   X(uint64_t, phase_steps, f->n_phases, 0)                                                                   \
   X(uint64_t, phase_begun, f->n_phases, 0)                                                                   \
   X(int64_t, silent, f->n_heard, 0) /* steps since the last sample of a sensor; -1: none yet */              \
@@ -176,11 +179,13 @@ typedef struct bramah__likelihood_sums {
   X(bramah__phase, phase, f->n_phases)                                                                       \
   X(bramah_condition, condition, f->n_conditions) /* times of samples in steps */                            \
   X(bramah__phase_process, process, f->n_processes)                                                          \
-  X(bramah__phase_process, usual, f->n_phases ? f->n_augmented : 0) /* where no phase is on */               \
-  X(size_t, first_error, f->n_sensors)                              /* augmented state; SIZE_MAX: none */    \
-  X(unsigned char, moved_at_once, f->n_sensors)                     /* 1: parameters may reach it at once */ \
-  X(unsigned char, changes, f->n_sensors) /* 1: some error depends on how it changes over a step */          \
-  X(size_t, acting, f->n)                 /* see bramah__kernel_shape */                                     \
+  X(bramah__phase_process, usual, f->n_phases ? f->n_augmented : 0) /* where no phase is on, */              \
+  X(double, usual_noise,                                                                                     \
+    f->n_phases ? f->n_dof + f->n_first_order : 0) /* and of accelerations and the rest */                   \
+  X(size_t, first_error, f->n_sensors)             /* augmented state; SIZE_MAX: none */                     \
+  X(unsigned char, moved_at_once, f->n_sensors)    /* 1: parameters may reach it at once */                  \
+  X(unsigned char, changes, f->n_sensors)          /* 1: some error depends on how it changes over a step */ \
+  X(size_t, acting, f->n)                          /* see bramah__kernel_shape */                            \
   X(bramah__kernel_block, moving, f->n_augmented)                                                            \
   X(bramah__kernel_block, noisy, f->n_augmented)                                                             \
   X(size_t, par, f->n_par_most)        /* parameters in use */                                               \
@@ -302,6 +307,17 @@ struct bramah_filter {
   int own_memory;
 };
 
+/* Spectral densities as they are where no phase says otherwise. */
+static inline const double *bramah__usual_acceleration_noise(const bramah_filter *f)
+{
+  return f->n_phases ? f->usual_noise : f->noise.acceleration;
+}
+
+static inline const double *bramah__usual_first_order_noise(const bramah_filter *f)
+{
+  return f->n_phases ? f->usual_noise + f->n_dof : f->noise.first_order;
+}
+
 static inline double bramah__step_seconds(const bramah_filter *f) { return (double)f->plant.step_ns * 1e-9; }
 
 /* Row [n_error] of output i of the plant; 0 where it has none. snap [plant->snapshot_size], dx [n_error] are
@@ -348,6 +364,8 @@ void bramah__phases_count(const bramah_filter_options *o, bramah_filter *f);
 bramah_status bramah__phases_take(bramah_filter *f, const bramah_filter_options *o, bramah_diag *diag);
 /* What augmented state i has at present is what it has where no phase is on. */
 void bramah__phases_set_usual(bramah_filter *f, size_t i);
+/* Spectral densities of the accelerations, those of first-order states behind them: into what no phase says, or out of it. */
+void bramah__phases_usual_noise(bramah_filter *f, int set);
 /* At the start of a step: which are on, and what augmented states have with them. */
 void bramah__phases_decide(bramah_filter *f);
 /* A step was made; sensors were measured. */

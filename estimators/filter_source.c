@@ -418,14 +418,16 @@ static void write_phases(const bramah__source *s, const bramah_filter *f, const 
                               "  int kind, at;\n"
                               "  double least, most; /* of samples: steps since the last one */\n"
                               "} condition;\n"
+                              "enum { OF_AUGMENTED, OF_ACCELERATION, OF_FIRST_ORDER };\n"
                               "typedef struct process {\n"
-                              "  int augmented;\n"
+                              "  int kind, at;\n"
                               "  double Phi[4], noise[3];\n"
                               "} process;\n"
                               "typedef struct phase {\n"
                               "  int condition, n_begin, n_end, process, n_processes;\n"
+                              "  uint32_t off_delay; /* steps */\n"
                               "} phase;\n@";
-  if (!f->n_phases || !f->n_augmented) return;
+  if (!f->n_phases) return;
   bramah__source_fill(s, types);
   bramah__page_write(s->page, "static const condition conditions[] = {\n");
   for (size_t k = 0; k < f->n_conditions; k++) {
@@ -444,14 +446,16 @@ static void write_phases(const bramah__source *s, const bramah_filter *f, const 
   bramah__page_write(s->page, "};\nstatic const process processes[] = {\n");
   for (size_t k = 0; k < f->n_processes; k++) {
     const bramah__phase_process *p = &f->process[k];
-    bramah__page_write(s->page, "  {%d, {%g, %g, %g, %g}, {%g, %g, %g}},\n", p->augmented, p->Phi[0],
-                       p->Phi[1], p->Phi[2], p->Phi[3], p->noise[0], p->noise[1], p->noise[2]);
+    const double scale = p->kind == BRAMAH_PHASE_FIRST_ORDER ? sqrt(bramah__step_seconds(f)) : 1.0;
+    bramah__page_write(s->page, "  {%d, %d, {%g, %g, %g, %g}, {%g, %g, %g}},\n", (size_t)p->kind, p->at,
+                       p->Phi[0], p->Phi[1], p->Phi[2], p->Phi[3], scale * p->noise[0], p->noise[1],
+                       p->noise[2]);
   }
   bramah__page_write(s->page, "%s};\nstatic const phase phases[] = {\n", f->n_processes ? "" : "  {0}");
   for (size_t k = 0; k < f->n_phases; k++) {
     const bramah__phase *p = &f->phase[k];
-    bramah__page_write(s->page, "  {%d, %d, %d, %d, %d}, /* %s */\n", p->condition, p->n_begin, p->n_end,
-                       p->process, p->n_processes, p->name);
+    bramah__page_write(s->page, "  {%d, %d, %d, %d, %d, %d}, /* %s */\n", p->condition, p->n_begin, p->n_end,
+                       p->process, p->n_processes, (size_t)p->off_delay, p->name);
   }
   bramah__page_write(s->page, "};\n");
 }
@@ -510,7 +514,7 @@ static void write_texts(bramah__source *s, const bramah_filter *f, const filter_
   bramah__source_define(s, "PATIENCE", f->patience);
   bramah__source_define(s, "ROOT", (size_t)f->square_root);
   bramah__source_define(s, "LATE", most_late(f));
-  bramah__source_define(s, "PHASES", f->n_augmented ? f->n_phases : 0);
+  bramah__source_define(s, "PHASES", f->n_phases);
   bramah__source_fill(s, text);
   s->page = code;
   text = bramah__source_fill(s, bramah__filter_code);

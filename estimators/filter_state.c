@@ -181,8 +181,8 @@ void bramah_filter_save(const bramah_filter *f, void *snap)
 {
   unsigned char *out = (unsigned char *)snap + sizeof(bramah__seal);
   for (size_t i = 0; i < f->n_sensors; i++) out = bramah__put(out, &f->sensor[i].sigma, sizeof(double));
-  out = bramah__put(out, f->noise.acceleration, f->n_dof * sizeof(double));
-  out = bramah__put(out, f->noise.first_order, f->n_first_order * sizeof(double));
+  out = bramah__put(out, bramah__usual_acceleration_noise(f), f->n_dof * sizeof(double));
+  out = bramah__put(out, bramah__usual_first_order_noise(f), f->n_first_order * sizeof(double));
   for (size_t i = 0; i < f->n_augmented; i++)
     out = bramah__put(out, augmented_noise(f, i), 3 * sizeof(double));
   bramah__save_body(f, out);
@@ -223,6 +223,7 @@ bramah_status bramah_filter_restore(bramah_filter *f, const void *snap)
   for (size_t i = 0; i < f->n_sensors; i++) in = bramah__get(&f->sensor[i].sigma, in, sizeof(double));
   in = bramah__get(f->noise.acceleration, in, f->n_dof * sizeof(double));
   in = bramah__get(f->noise.first_order, in, f->n_first_order * sizeof(double));
+  bramah__phases_usual_noise(f, 1);
   for (size_t i = 0; i < f->n_augmented; i++) {
     in = bramah__get(f->self_state[i].noise, in, 3 * sizeof(double));
     bramah__phases_set_usual(f, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Phases: which noise augmented states have while the machine does one thing and another. Each is on or off, decided at the start
+/* Phases: which noise there is while the machine does one thing and another. Each is on or off, decided at the start
  * of every step from the estimate and from when sensors were last measured, so that it is the same live, in a replay and
  * where late samples make steps anew. */
 #include "estimators/filter_internal.h"
@@ -52,23 +52,38 @@ static bramah_status take_conditions(bramah_filter *f, const char *phase, size_t
 static bramah_status take_process(bramah_filter *f, const char *phase, const bramah_phase_process *from,
                                   bramah__phase_process *out, bramah_diag *diag)
 {
-  if (from->augmented >= f->n_augmented)
-    return bramah__fail(diag, BRAMAH_E_REFERENCE, phase, "there is no augmented state of this number");
-  const bramah_augmented like = f->augmented[from->augmented];
+  const int of_augmented = from->kind == BRAMAH_PHASE_AUGMENTED;
+  const size_t n = of_augmented                              ? f->n_augmented
+                   : from->kind == BRAMAH_PHASE_ACCELERATION ? f->n_dof
+                   : from->kind == BRAMAH_PHASE_FIRST_ORDER  ? f->n_first_order
+                                                             : 0;
+  if (from->at >= n)
+    return bramah__fail(diag, BRAMAH_E_REFERENCE, phase,
+                        of_augmented ? "there is no augmented state of this number"
+                                     : "there is no noise of this kind and number");
+  const bramah_augmented *like = of_augmented ? &f->augmented[from->at] : NULL;
   const char *wrong = NULL;
   if (!(from->noise >= 0.0) || !isfinite(from->noise))
     wrong = "the noise must not be negative";
   else if (!(from->time_constant >= 0.0) || !isfinite(from->time_constant))
     wrong = "the time constant must be positive, or 0 to leave it";
-  else if (like.frequency > 0.0 || like.signal_period > 0.0 || like.kind == BRAMAH_AUGMENTED_DELAY)
+  else if (!like && from->time_constant > 0.0)
+    wrong = "only an augmented state has a time constant";
+  else if (like &&
+           (like->frequency > 0.0 || like->signal_period > 0.0 || like->kind == BRAMAH_AUGMENTED_DELAY))
     wrong = "oscillations and delays do not go with phases";
   if (wrong) {
     fail(diag, phase, wrong);
     bramah__add_text(diag, ": ");
-    bramah__add_text(diag, like.name);
+    bramah__add_text(diag, like ? like->name
+                           : from->kind == BRAMAH_PHASE_ACCELERATION
+                               ? bramah__plant_state_name(&f->plant, from->at)
+                               : bramah__plant_state_name(&f->plant, 2 * f->n_dof + from->at));
     return BRAMAH_E_VALUE;
   }
-  out->augmented = from->augmented;
+  out->kind = from->kind;
+  out->at = from->at;
+  if (!like) out->noise[0] = from->noise;
   return BRAMAH_OK;
 }
 
@@ -80,7 +95,11 @@ bramah_status bramah__phases_take(bramah_filter *f, const bramah_filter_options 
   for (size_t p = 0; p < f->n_phases && status == BRAMAH_OK; p++) {
     const bramah_phase *from = &o->phases[p];
     bramah__phase *out = &f->phase[p];
-    *out = (bramah__phase){from->name, condition, from->n_begin, from->n_end, process, from->n_processes};
+    const double off_delay = ceil(from->off_delay / bramah__step_seconds(f) - 1e-6);
+    if (!(off_delay >= 0.0) || off_delay >= UINT32_MAX)
+      return fail(diag, from->name, "its off_delay must not be negative or without end");
+    *out = (bramah__phase){from->name, condition,         from->n_begin,      from->n_end,
+                           process,    from->n_processes, (uint32_t)off_delay};
     if (from->n_begin == 0) return fail(diag, from->name, "a phase needs a condition with which it begins");
     status = take_conditions(f, from->name, from->n_begin, from->begin, f->condition + condition, diag);
     condition += from->n_begin;
@@ -91,6 +110,7 @@ bramah_status bramah__phases_take(bramah_filter *f, const bramah_filter_options 
       status = take_process(f, from->name, &from->processes[k], &f->process[process++], diag);
   }
   for (size_t i = 0; i < f->n_augmented && f->n_phases; i++) bramah__phases_set_usual(f, i);
+  bramah__phases_usual_noise(f, 1);
   return status;
 }
 
@@ -98,9 +118,18 @@ void bramah__phases_set_usual(bramah_filter *f, size_t i)
 {
   if (!f->n_phases) return;
   bramah__phase_process *usual = &f->usual[i];
-  usual->augmented = i;
+  usual->kind = BRAMAH_PHASE_AUGMENTED;
+  usual->at = i;
   memcpy(usual->Phi, f->self_state[i].Phi, sizeof usual->Phi);
   memcpy(usual->noise, f->self_state[i].noise, sizeof usual->noise);
+}
+
+void bramah__phases_usual_noise(bramah_filter *f, int set)
+{
+  double *usual = f->usual_noise, *now[2] = {f->noise.acceleration, f->noise.first_order};
+  const size_t n[2] = {f->n_dof, f->n_first_order};
+  for (size_t k = 0; k < 2 && f->n_phases; usual += n[k], k++)
+    if (n[k]) memcpy(set ? usual : now[k], set ? now[k] : usual, n[k] * sizeof(double));
 }
 
 /* ---- a step ---- */
@@ -115,13 +144,14 @@ static int holds(const bramah_filter *f, const bramah_condition *c)
   return c->least <= x && x <= c->most;
 }
 
+/* Is it on but for its off_delay? */
 static int is_on(const bramah_filter *f, size_t p)
 {
   const bramah__phase *phase = &f->phase[p];
   const bramah_condition *begin = f->condition + phase->condition, *end = begin + phase->n_begin;
   size_t n = 0;
   while (n < phase->n_begin && holds(f, &begin[n])) n++;
-  if (n == phase->n_begin || !f->in_phase[p]) return n == phase->n_begin;
+  if (n == phase->n_begin || f->in_phase[p] <= phase->off_delay) return n == phase->n_begin;
   for (n = 0; n < phase->n_end; n++)
     if (holds(f, &end[n])) return 0;
   return phase->n_end > 0;
@@ -129,7 +159,15 @@ static int is_on(const bramah_filter *f, size_t p)
 
 static void use(bramah_filter *f, const bramah__phase_process *process)
 {
-  bramah__augmented *own = &f->self_state[process->augmented];
+  if (process->kind == BRAMAH_PHASE_ACCELERATION) {
+    f->noise.acceleration[process->at] = process->noise[0];
+    return;
+  }
+  if (process->kind == BRAMAH_PHASE_FIRST_ORDER) {
+    f->noise.first_order[process->at] = process->noise[0];
+    return;
+  }
+  bramah__augmented *own = &f->self_state[process->at];
   memcpy(own->Phi, process->Phi, sizeof own->Phi);
   memcpy(own->noise, process->noise, sizeof own->noise);
 }
@@ -137,12 +175,15 @@ static void use(bramah_filter *f, const bramah__phase_process *process)
 void bramah__phases_decide(bramah_filter *f)
 {
   for (size_t p = 0; p < f->n_phases; p++) {
-    const int on = is_on(f, p);
-    f->phase_begun[p] += on && !f->in_phase[p];
-    f->phase_steps[p] += (uint64_t)on;
-    f->in_phase[p] = (uint32_t)on;
+    const uint32_t before = f->in_phase[p],
+                   now = is_on(f, p) ? f->phase[p].off_delay + 1 : before - (before > 0);
+    f->phase_begun[p] += now && !before;
+    f->phase_steps[p] += now > 0;
+    f->in_phase[p] = now;
   }
-  for (size_t k = 0; k < f->n_processes; k++) use(f, &f->usual[f->process[k].augmented]);
+  bramah__phases_usual_noise(f, 0);
+  for (size_t k = 0; k < f->n_processes; k++)
+    if (f->process[k].kind == BRAMAH_PHASE_AUGMENTED) use(f, &f->usual[f->process[k].at]);
   for (size_t p = 0; p < f->n_phases; p++)
     for (size_t k = 0; k < f->phase[p].n_processes && f->in_phase[p]; k++)
       use(f, &f->process[f->phase[p].process + k]);

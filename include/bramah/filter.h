@@ -140,16 +140,25 @@ typedef struct bramah_condition {
   double least, most;
 } bramah_condition;
 
-/* What an augmented state has while a phase is on: noise as in bramah_augmented; its time constant [s] > 0, 0: as ever. */
+/* Whose noise a phase sets. */
+typedef enum bramah_phase_kind {
+  BRAMAH_PHASE_AUGMENTED = 0,
+  BRAMAH_PHASE_ACCELERATION,
+  BRAMAH_PHASE_FIRST_ORDER
+} bramah_phase_kind;
+
+/* The noise that an error has while a phase is on. `at` is its place among the augmented states of the options, in acceleration_noise
+ * or in first_order_noise, and `noise` is meant as there. time_constant [s]: of an augmented state; 0: as ever. */
 typedef struct bramah_phase_process {
-  size_t augmented; /* its place in the options */
+  bramah_phase_kind kind;
+  size_t at;
   double noise, time_constant;
 } bramah_phase_process;
 
-/* A phase of what the machine does (it digs, it carries a load), with the noise of augmented states that goes with it. It is on
+/* A phase of what the machine does (it digs, it carries a load), with the noise that goes with it. It is on
  * from a step at whose start all conditions of `begin` hold, until one of `end` does; without `end` as long as those of `begin`
- * hold. The difference of both is its hysteresis. Any number may be on; of those that say something of one augmented state
- * the last one counts. Decided from what the filter holds: the same live, in a replay, and where late samples make steps
+ * hold; and `off_delay` longer. The difference of both is its hysteresis. Any number may be on; of those that say something of one
+ * noise the last one counts. Decided from what the filter holds: the same live, in a replay, and where late samples make steps
  * anew. Not in lanes: filters with phases go by themselves there. */
 typedef struct bramah_phase {
   const char *name;
@@ -157,6 +166,7 @@ typedef struct bramah_phase {
   const bramah_condition *begin, *end;
   size_t n_processes;
   const bramah_phase_process *processes;
+  double off_delay; /* [s] >= 0, in whole steps, rounded up */
 } bramah_phase;
 
 /* Standard deviations in the plant's own units. Arrays are copied. `basis` says in which coordinates the

@@ -216,12 +216,12 @@ typedef struct bramah_study_condition {
   double within;                   /* of a sensor: it was measured within so much [s]; 0: not given */
 } bramah_study_condition;
 
-/* The noise of an augmented state while a phase is on. */
+/* The noise of an augmented state, a joint, a volume or a contact while a phase is on. */
 typedef struct bramah_study_phase_process {
-  const char *name; /* of the augmented state */
+  const char *name;
   int line;
-  bramah_study_value noise; /* as there */
-  double time_constant;     /* [s]; 0: as there */
+  bramah_study_value noise; /* as there, of a joint its acceleration_noise */
+  double time_constant;     /* [s] of an augmented state; 0: as there */
 } bramah_study_phase_process;
 
 /* A phase of what the machine does. */
@@ -230,8 +230,9 @@ typedef struct bramah_study_phase {
   int line;
   size_t n_begin, n_end; /* n_end 0: it ends when `begin` does not hold */
   const bramah_study_condition *begin, *end;
-  size_t n_augmented;
-  const bramah_study_phase_process *augmented;
+  double off_delay; /* [s] it stays on for so much longer */
+  size_t n_augmented, n_joints, n_volumes, n_contacts;
+  const bramah_study_phase_process *augmented, *joints, *volumes, *contacts;
 } bramah_study_phase;
 
 /* White noise on a parameter of the machine. */

@@ -189,6 +189,30 @@ static void explain_conditions(const bramah_session *session, const char *word, 
   }
 }
 
+static void explain_process(const bramah_session *session, const bramah_phase_process *of)
+{
+  const bramah_session_parts *parts = bramah_session_about(session);
+  if (of->kind == BRAMAH_PHASE_AUGMENTED) {
+    const cli_readable unit = cli_readable_unit(parts->augmented_unit[of->at]);
+    const bramah_augmented *a = &parts->options.augmented[of->at];
+    printf("; %s has noise %.6g %s/s^%s", a->name, unit.factor * of->noise, unit.unit,
+           a->order == 2 ? "1.5" : "0.5");
+    if (of->time_constant > 0.0) printf(" and time constant %.6g s", of->time_constant);
+    return;
+  }
+  const bramah_plant *plant = bramah_session_plant(session);
+  bramah_state_info state;
+  if (of->kind == BRAMAH_PHASE_ACCELERATION) {
+    const bramah_joint_start *joint = &bramah_session_study(session)->joints[of->at];
+    const cli_readable unit = cli_readable_unit(joint->slides ? "m/s^2" : "rad/s^2");
+    printf("; %s has acceleration noise %.6g %s/Hz^0.5", joint->joint, unit.factor * of->noise, unit.unit);
+  } else {
+    bramah_plant_state_info(plant, 2 * plant->n_dof + of->at, &state);
+    const cli_readable unit = cli_readable_unit(state.unit);
+    printf("; %s has noise %.6g %s/s^0.5", state.name, unit.factor * of->noise, unit.unit);
+  }
+}
+
 static void explain_phases(const bramah_session *session)
 {
   const bramah_session_parts *parts = bramah_session_about(session);
@@ -197,14 +221,8 @@ static void explain_phases(const bramah_session *session)
     printf("  phase %s:", p->name);
     explain_conditions(session, p->n_end ? " from when " : " while ", " and ", p->n_begin, p->begin);
     explain_conditions(session, ", until ", " or ", p->n_end, p->end);
-    for (size_t k = 0; k < p->n_processes; k++) {
-      const bramah_phase_process *of = &p->processes[k];
-      const cli_readable unit = cli_readable_unit(parts->augmented_unit[of->augmented]);
-      const bramah_augmented *a = &parts->options.augmented[of->augmented];
-      printf("; %s has noise %.6g %s/s^%s", a->name, unit.factor * of->noise, unit.unit,
-             a->order == 2 ? "1.5" : "0.5");
-      if (of->time_constant > 0.0) printf(" and time constant %.6g s", of->time_constant);
-    }
+    if (p->off_delay > 0.0) printf(", and %.6g s longer", p->off_delay);
+    for (size_t k = 0; k < p->n_processes; k++) explain_process(session, &p->processes[k]);
     printf("\n");
   }
 }

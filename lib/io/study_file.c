@@ -446,13 +446,44 @@ static const bramah__key process_keys[] = {
 
 static const bramah__table process_table = {.keys = process_keys, .size = sizeof(bramah_study_phase_process)};
 
+static const bramah__key phase_joint_keys[] = {BRAMAH__KEY("acceleration_noise", bramah__read_value,
+                                                           bramah_study_phase_process, noise, .required = 1,
+                                                           .range = BRAMAH__NOT_NEGATIVE),
+                                               {0}};
+
+static const bramah__table phase_joint_table = {.keys = phase_joint_keys,
+                                                .size = sizeof(bramah_study_phase_process)};
+
+static const bramah__key phase_state_keys[] = {BRAMAH__KEY("noise", bramah__read_value,
+                                                           bramah_study_phase_process, noise, .required = 1,
+                                                           .range = BRAMAH__NOT_NEGATIVE),
+                                               {0}};
+
+static const bramah__table phase_state_table = {.keys = phase_state_keys,
+                                                .size = sizeof(bramah_study_phase_process)};
+
 static const bramah__key phase_keys[] = {
     BRAMAH__SECTION("begin", bramah_study_phase, begin, n_begin, &condition_table, .required = 1),
     BRAMAH__SECTION("end", bramah_study_phase, end, n_end, &condition_table, .required = 0),
-    BRAMAH__SECTION("augmented", bramah_study_phase, augmented, n_augmented, &process_table, .required = 1),
+    BRAMAH__KEY("off_delay", bramah__read_quantity, bramah_study_phase, off_delay, .unit = "s",
+                .range = BRAMAH__NOT_NEGATIVE),
+    BRAMAH__SECTION("augmented", bramah_study_phase, augmented, n_augmented, &process_table, .required = 0),
+    BRAMAH__SECTION("joints", bramah_study_phase, joints, n_joints, &phase_joint_table, .required = 0),
+    BRAMAH__SECTION("volumes", bramah_study_phase, volumes, n_volumes, &phase_state_table, .required = 0),
+    BRAMAH__SECTION("contacts", bramah_study_phase, contacts, n_contacts, &phase_state_table, .required = 0),
     {0}};
 
-static const bramah__table phase_table = {.keys = phase_keys, .size = sizeof(bramah_study_phase)};
+static bramah_status finish_phase(bramah__reader *reader, const bramah__item *item, void *object)
+{
+  const bramah_study_phase *p = object;
+  if (p->n_augmented + p->n_joints + p->n_volumes + p->n_contacts > 0) return BRAMAH_OK;
+  return bramah__fail_key(
+      reader, item, BRAMAH_E_KEY,
+      "'augmented', 'joints', 'volumes' or 'contacts' is needed: what has another noise in it");
+}
+
+static const bramah__table phase_table = {
+    .keys = phase_keys, .size = sizeof(bramah_study_phase), .finish = finish_phase};
 
 /* ---- noise on parameters ---- */
 

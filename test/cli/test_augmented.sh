@@ -245,6 +245,27 @@ says err "phases.high.augmented.laod: there is no augmented state 'laod'; did yo
 sed 's/above: -1 deg.s, below: 1 deg.s/above: 1 deg\/s, below: -1 deg\/s/' study.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err 'phases.moves.end.crank.rate: nothing is above the one and below the other value'
+sed 's/^    begin: {valve.command: {above: 0.5 V}}/&\n    off_delay: 20 ms\n    joints: {crank: {acceleration_noise: 0.1 rad\/s^2\/Hz^0.5}}\n    volumes: {v1: {noise: 2 bar\/s^0.5}}/; /^    augmented: {load: {noise: 20/d' study.yaml >right.yaml
+run 0 check right.yaml
+says out 'or p1 was measured within 0.003 s, and 0.02 s longer; crank has acceleration noise 0.1 rad/s^2/Hz^0.5; v1.pressure has noise 2 bar/s^0.5'
+sed 's/volumes: {v1:/volumes: {v7:/' right.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "phases.moves.volumes.v7: there is no volume 'v7'; did you mean 'v1'?"
+sed 's/joints: {crank:/joints: {follower:/' right.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "phases.moves.joints.follower: there is no joint 'follower' with a noise in the study; there are crank"
+sed 's/noise: 2 bar/noise: 2 N/' right.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err 'phases.moves.volumes.v1: '
+sed 's/^    volumes: .*/    augmentd: {load: {noise: 1 N*m\/s^0.5}}/' right.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "augmentd"
+sed 's/^    augmented: {load: {noise: 2 .*//' study.yaml >wrong.yaml
+run 1 check wrong.yaml
+says err "'augmented', 'joints', 'volumes' or 'contacts' is needed: what has another noise in it"
+{ cat right.yaml; echo 'adapt: {accelerations: [0.1, 10]}'; } >wrong.yaml
+run 1 check wrong.yaml
+says err "phases.moves.joints.crank: phases do not set noise that adapts ('adapt')"
 sed 's/{above: 70 deg}/{above: 70 deg, measured_within: 1 s}/' study.yaml >wrong.yaml
 run 1 check wrong.yaml
 says err "'above' and 'below' are of an output, 'measured_within' is of a sensor"

@@ -38,7 +38,10 @@ phases:
   moves:
     begin: {valve.command: {above: 0.5 V}}
     end: {crank.rate: {above: -0.01 rad/s, below: 0.01 rad/s}}
+    off_delay: 15 ms
     augmented: {load: {noise: 20 N*m/s^0.5}}
+    joints: {crank: {acceleration_noise: 0.01 rad/s^2/Hz^0.5}}
+    volumes: {v2: {noise: 2 bar/s^0.5}}
   pushes:
     begin: {lift.force: {above: 10 kN}, p1: {measured_within: 3 ms}}
     augmented: {load: {noise: 2 N*m/s^0.5, time_constant: 0.5 s}}

@@ -47,7 +47,8 @@ static void open_side(side *s, const char *errors)
     must(bramah_sensor_init(&four_bar_sensors[i], &s->plant, &diag, &s->sensor[i]), &diag);
 }
 
-static void make_filter(side *s, const bramah_augmented *augmented, size_t n, bramah_covariance_form form)
+static void make_filter(side *s, const bramah_augmented *augmented, size_t n, bramah_covariance_form form,
+                        const bramah_phase *phase)
 {
   static const double sp = 0.06, sv = 0.1, spr[3] = {1e5, 1e5, 1e5}, q = 0.02, qp[3] = {1e5, 1e5, 1e5};
   const size_t basis = must_find(&s->plant, "crank.angle");
@@ -60,7 +61,9 @@ static void make_filter(side *s, const bramah_augmented *augmented, size_t n, br
                                    .first_order_noise = qp,
                                    .form = form,
                                    .n_augmented = n,
-                                   .augmented = augmented};
+                                   .augmented = augmented,
+                                   .n_phases = phase != NULL,
+                                   .phases = phase};
   must(bramah_filter_new(&s->plant, SENSORS, s->sensor, &o, &diag, &s->filter), &diag);
 }
 
@@ -149,7 +152,7 @@ static outcome with_form(const char *errors, double payload, const bramah_augmen
   if (payload != 0.0) set(&truth, "crank.payload", payload);
   open_side(&estimate, errors);
   must(estimate.plant.inject(estimate.plant.self, three_degrees, &diag), &diag);
-  make_filter(&estimate, augmented, n, form);
+  make_filter(&estimate, augmented, n, form, NULL);
   const outcome out = run(&truth, &estimate, (wrong_gyro){0});
   close_side(&truth);
   close_side(&estimate);
@@ -271,7 +274,7 @@ EACH_TEST(test_logarithmic, 0, 2)
   open_side(&truth, "");
   set(&truth, "oil.bulk_modulus", 3e8);
   open_side(&estimate, "");
-  make_filter(&estimate, &oil, 1, _i ? BRAMAH_COVARIANCE_SQUARE_ROOT : BRAMAH_COVARIANCE_JOSEPH);
+  make_filter(&estimate, &oil, 1, _i ? BRAMAH_COVARIANCE_SQUARE_ROOT : BRAMAH_COVARIANCE_JOSEPH, NULL);
   const bramah_filter_augmented start = bramah_filter_get_augmented(estimate.filter, 0);
   ck_assert_double_eq_tol(start.sigma, 1.5e9, 1.0);
   const outcome out = run(&truth, &estimate, (wrong_gyro){0});
@@ -390,7 +393,7 @@ TEST(test_gain_and_delay)
          .sigma = 2e-3,
          .role = cases[c].role,
          .order = cases[c].role == BRAMAH_AUGMENTED_CONSIDERED ? 2 : 1}};
-    make_filter(&estimate, own, cases[c].n, cases[c].form);
+    make_filter(&estimate, own, cases[c].n, cases[c].form, NULL);
     out[c] = run(&truth, &estimate, (wrong_gyro){0.04, 2});
     printf("gyro +4 %%, 2 ms late: angle outside %.0f %%, NIS %.2f", out[c].outside, out[c].nis);
     for (size_t k = 0; k < cases[c].n; k++)
@@ -434,7 +437,7 @@ static double smoothed_error(unsigned seed, size_t n)
   open_side(&estimate, "");
   set(&truth, "pump.pressure", 7.6e6 + 4e5 * test_normal(&seed));
   const double bias = n > 1 ? 1e5 * test_normal(&seed) : 0.0;
-  make_filter(&estimate, unknown, n, BRAMAH_COVARIANCE_JOSEPH);
+  make_filter(&estimate, unknown, n, BRAMAH_COVARIANCE_JOSEPH, NULL);
   if (n) {
     ck_assert_int_eq(bramah_smoother_new(estimate.filter, SHORT, &diag, &smoother), BRAMAH_E_UNSUPPORTED);
     ck_assert_str_eq(diag.thing, "pump");
@@ -507,19 +510,33 @@ TEST(test_phases_refused)
                          none = {BRAMAH_CONDITION_OUTPUT, 99999, 0, 1},
                          crossed = {BRAMAH_CONDITION_OUTPUT, 0, 1.0, 0.0},
                          silent = {BRAMAH_CONDITION_SAMPLE, SENSORS, 0, 1};
-  const bramah_phase_process good = {0, 20.0, 0.0}, other = {1, 20.0, 0.0}, negative = {0, -1.0, 0.0},
-                             late = {0, 1.0, -1.0};
+  const bramah_phase_process good = {BRAMAH_PHASE_AUGMENTED, 0, 20.0, 0.0},
+                             other = {BRAMAH_PHASE_AUGMENTED, 1, 20.0, 0.0},
+                             negative = {BRAMAH_PHASE_AUGMENTED, 0, -1.0, 0.0},
+                             late = {BRAMAH_PHASE_AUGMENTED, 0, 1.0, -1.0},
+                             turning = {BRAMAH_PHASE_ACCELERATION, 0, 0.5, 0.0},
+                             second = {BRAMAH_PHASE_ACCELERATION, 1, 0.5, 0.0},
+                             oil = {BRAMAH_PHASE_FIRST_ORDER, 2, -1.0, 0.0},
+                             slow = {BRAMAH_PHASE_FIRST_ORDER, 2, 1.0, 1.0},
+                             unknown = {(bramah_phase_kind)3, 0, 1.0, 0.0};
   const struct {
     bramah_phase phase;
     bramah_status status;
-  } cases[] = {{{"a", 1, 0, &high, NULL, 1, &good}, BRAMAH_OK},
-               {{"a", 0, 0, NULL, NULL, 1, &good}, BRAMAH_E_VALUE},
-               {{"a", 1, 0, &none, NULL, 1, &good}, BRAMAH_E_REFERENCE},
-               {{"a", 1, 1, &high, &silent, 1, &good}, BRAMAH_E_REFERENCE},
-               {{"a", 1, 0, &crossed, NULL, 1, &good}, BRAMAH_E_VALUE},
-               {{"a", 1, 0, &high, NULL, 1, &other}, BRAMAH_E_REFERENCE},
-               {{"a", 1, 0, &high, NULL, 1, &negative}, BRAMAH_E_VALUE},
-               {{"a", 1, 0, &high, NULL, 1, &late}, BRAMAH_E_VALUE}};
+  } cases[] = {{{"a", 1, 0, &high, NULL, 1, &good, 0.0}, BRAMAH_OK},
+               {{"a", 0, 0, NULL, NULL, 1, &good, 0.0}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &none, NULL, 1, &good, 0.0}, BRAMAH_E_REFERENCE},
+               {{"a", 1, 1, &high, &silent, 1, &good, 0.0}, BRAMAH_E_REFERENCE},
+               {{"a", 1, 0, &crossed, NULL, 1, &good, 0.0}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &other, 0.0}, BRAMAH_E_REFERENCE},
+               {{"a", 1, 0, &high, NULL, 1, &negative, 0.0}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &late, 0.0}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &turning, 0.1}, BRAMAH_OK},
+               {{"a", 1, 0, &high, NULL, 1, &turning, -0.1}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &turning, INFINITY}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &second, 0.0}, BRAMAH_E_REFERENCE},
+               {{"a", 1, 0, &high, NULL, 1, &oil, 0.0}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &slow, 0.0}, BRAMAH_E_VALUE},
+               {{"a", 1, 0, &high, NULL, 1, &unknown, 0.0}, BRAMAH_E_REFERENCE}};
   side rig = {0};
   open_side(&rig, "");
   const size_t basis = must_find(&rig.plant, "crank.angle");
@@ -544,6 +561,53 @@ TEST(test_phases_refused)
   }
   rig.filter = NULL;
   close_side(&rig);
+}
+
+/* A phase sets the noise of joints and pressures as a program does by hand, for its off_delay after its cause, too; a snapshot taken
+ * in it goes on in it. */
+TEST(test_phase_of_states)
+{
+  enum { N = 40, CYCLE = 10, DELAY = 3 };
+  static const double usual[4] = {0.02, 1e5, 1e5, 1e5}, in_phase[4] = {0.5, 1e5, 3e6, 1e5};
+  const bramah_condition heard = {BRAMAH_CONDITION_SAMPLE, 2, 0.0, 0.0};
+  const bramah_phase_process processes[] = {{BRAMAH_PHASE_ACCELERATION, 0, 0.5, 0.0},
+                                            {BRAMAH_PHASE_FIRST_ORDER, 1, 3e6, 0.0}};
+  const bramah_phase phase = {"heard", 1, 0, &heard, NULL, 2, processes, 1e-3 * DELAY};
+  side own = {0}, hand = {0};
+  void *snap = NULL;
+  double at_end = 0.0;
+  open_side(&own, "");
+  open_side(&hand, "");
+  make_filter(&own, NULL, 0, BRAMAH_COVARIANCE_JOSEPH, &phase);
+  make_filter(&hand, NULL, 0, BRAMAH_COVARIANCE_JOSEPH, NULL);
+  for (int k = 0; k < N + N / 2; k++) { /* the second half once more, from its third step on */
+    if (k == N / 2 + 2) {
+      snap = malloc(bramah_filter_snapshot_size(own.filter));
+      bramah_filter_save(own.filter, snap);
+    }
+    if (k == N) must(bramah_filter_restore(own.filter, snap), &diag), k += 2;
+    const int j = k < N ? k : k - N / 2, on = j > 0 && (j - 1) % CYCLE <= DELAY;
+    const double *q = on ? in_phase : usual;
+    const unsigned char present[SENSORS] = {0, 0, j % CYCLE == 0};
+    const double y[SENSORS] = {0, 0, 30e5};
+    must(bramah_filter_set_noise(hand.filter, q, q + 1, &diag), &diag);
+    const double *kept = bramah_filter_get_info(own.filter).first_order_noise;
+    ck_assert_double_eq(kept[1], usual[2]);
+    must(bramah_filter_predict(own.filter, &diag), &diag);
+    must(bramah_filter_correct(own.filter, y, present, &diag), &diag);
+    ck_assert_msg((bramah_filter_get_phase(own.filter, 0).is_on != 0) == on, "step %d: on %d", k, on);
+    if (k == N - 1) at_end = bramah_filter_covariance(own.filter)[0];
+    if (k >= N) continue;
+    must(bramah_filter_predict(hand.filter, &diag), &diag);
+    must(bramah_filter_correct(hand.filter, y, present, &diag), &diag);
+    ck_assert_mem_eq(bramah_filter_covariance(own.filter), bramah_filter_covariance(hand.filter),
+                     25 * sizeof(double));
+  }
+  ck_assert_double_eq(bramah_filter_covariance(own.filter)[0], at_end);
+  ck_assert_uint_eq(bramah_filter_get_phase(own.filter, 0).begun, N / CYCLE);
+  free(snap);
+  close_side(&own);
+  close_side(&hand);
 }
 
 int main(void) { return run_tests("augmented"); }
