@@ -1,36 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows of doubling length, made of blocks: two blocks of a level are a window of it, which is judged whenever the later
- * one is complete, and together they are a block of the next level.
- *
- *   samples   |.....|.....|.....|.....|.....|.....|
- *   level 0   |  before   | now |                     a window each 5 samples
- *   level 1   |  before         |    now    |         each 10 samples
- */
+/* The alarm of a filter; its windows are those of alarm_windows.h. */
 #include "bramah/alarm.h"
+#include "estimators/alarm_windows.h"
 #include "estimators/filter_internal.h"
 #include "lib/base/diag.h"
 #include "lib/base/seal.h"
-#include "lib/math/innovation_tests.h"
 
 #include <math.h>
 
-enum { LEVELS = 12, SHORTEST = 5 /* samples of a block */ };
-static const double furthest = 8.0;  /* sigmas that a sample counts at most */
-static const double largest = 1e100; /* NIS: sums of such can be reckoned with */
-
-/* A level of a sensor. */
-typedef struct bramah__alarm_level {
-  bramah__innovation_sums before, now;
-  int64_t before_ns, now_ns; /* when they begin */
-  uint64_t count;            /* samples in `now`; NIS have several degrees of freedom */
-  uint64_t complete;         /* 1: `before` is a block */
-} bramah__alarm_level;
-
-/* What is known of an alarm besides what users see. */
-typedef struct bramah__alarm_of {
-  bramah_alarm_state state;
-  uint64_t level; /* of the window that is furthest beyond its limit */
-} bramah__alarm_of;
+enum { LEVELS = BRAMAH__ALARM_LEVELS };
+_Static_assert((int)BRAMAH_ALARM_KINDS == (int)BRAMAH__ALARM_TESTS && BRAMAH_ALARM_MEAN == 0 &&
+                   BRAMAH_ALARM_VARIANCE == 1,
+               "the order of kinds");
 
 typedef struct bramah__alarm_progress {
   uint64_t has_start;
@@ -81,8 +62,7 @@ size_t bramah_alarm_size(const bramah_filter *filter)
   return arena.used;
 }
 
-/* Every statistic of every level and sensor has the same share of the false alarms. It is tested once for each block of
- * its level, so by overlapping windows: their union is less than their sum, and the true number less than that stated. */
+/* Every statistic of every level and sensor has the same share of the false alarms. */
 static void set_limits(bramah_alarm *a)
 {
   const bramah_filter_info info = bramah_filter_get_info(a->filter);
@@ -95,12 +75,7 @@ static void set_limits(bramah_alarm *a)
     a->period[a->n_sensors] = fmin(a->period[a->n_sensors], a->period[i]);
   }
   for (size_t i = 0; i <= a->n_sensors; i++)
-    for (size_t l = 0; l < LEVELS; l++) {
-      const double p = fmin(per_second * a->period[i] * ldexp(SHORTEST, (int)l), 0.1);
-      double *limit = a->limit + (i * LEVELS + l) * BRAMAH_ALARM_KINDS;
-      limit[BRAMAH_ALARM_MEAN] = bramah__normal_beyond(0.5 * p);
-      limit[BRAMAH_ALARM_VARIANCE] = limit[BRAMAH_ALARM_CORRELATION] = bramah__normal_beyond(p);
-    }
+    bramah__alarm_set_limits(a->limit + i * LEVELS * BRAMAH_ALARM_KINDS, per_second, a->period[i]);
 }
 
 bramah_status bramah_alarm_init(bramah_filter *filter, const bramah_alarm_options *options, void *mem,
@@ -144,80 +119,13 @@ void bramah_alarm_free(bramah_alarm *alarm)
   if (alarm && alarm->own_memory) bramah__aligned_free(alarm);
 }
 
-/* ---- windows ---- */
+/* ---- samples ---- */
 
-/* A test of sensor i: raise, go on with or end its alarm. Returns 1 if it is raised. */
-static int apply(bramah_alarm *a, size_t i, size_t l, bramah_alarm_kind kind,
-                 const bramah__innovation_result *r, double unit, int64_t time_ns)
-{
-  bramah__alarm_of *of = &a->of[i];
-  bramah_alarm_state *s = &of->state;
-  const double limit = a->limit[(i * LEVELS + l) * BRAMAH_ALARM_KINDS + (size_t)kind];
-  const int beyond = r->made && r->matters && r->size > limit, was = s->raised;
-  if (s->raised && !beyond) {
-    if (kind == s->kind && l == of->level && !(r->size > 0.5 * limit)) s->raised = 0;
-    return 0;
-  }
-  if (!beyond || (s->raised && !(r->size / limit > s->size / s->limit))) return 0;
-  const bramah__alarm_level *level = &a->level[i * LEVELS + l];
-  if (!was) {
-    s->times++;
-    s->since_ns = level->before_ns;
-    s->raised_ns = time_ns;
-  }
-  s->raised = 1;
-  s->kind = kind;
-  s->size = r->size;
-  s->limit = limit;
-  s->amount = kind == BRAMAH_ALARM_MEAN ? r->value * unit : r->value;
-  of->level = l;
-  return !was;
-}
-
-static int judge(bramah_alarm *a, size_t i, size_t l, double unit, int64_t time_ns)
-{
-  static const bramah__innovation_test test[BRAMAH_ALARM_KINDS] = {
-      [BRAMAH_ALARM_MEAN] = BRAMAH__TEST_MEAN,
-      [BRAMAH_ALARM_VARIANCE] = BRAMAH__TEST_VARIANCE,
-      [BRAMAH_ALARM_CORRELATION] = BRAMAH__TEST_CORRELATION};
-  const bramah__alarm_level *level = &a->level[i * LEVELS + l];
-  bramah__innovation_sums window = level->before;
-  bramah__innovation_result results[BRAMAH__TESTS];
-  int raised = 0;
-  bramah__innovation_append(&window, &level->now);
-  bramah__innovation_judge(&window, i < a->n_sensors, 0, 1.0, results);
-  for (int k = 0; k < BRAMAH_ALARM_KINDS; k++)
-    raised |= apply(a, i, l, (bramah_alarm_kind)k, &results[test[k]], unit, time_ns);
-  return raised;
-}
-
-/* `count` samples more, from begin_ns on; unit: sigma of an innovation. */
 static int append(bramah_alarm *a, size_t i, const bramah__innovation_sums *sums, double unit,
                   int64_t time_ns)
 {
-  bramah__innovation_sums block = *sums;
-  int64_t begin_ns = time_ns;
-  uint64_t count = 1;
-  int raised = 0;
-  const int was = a->of[i].state.raised;
-  for (size_t l = 0; l < LEVELS; l++) {
-    bramah__alarm_level *level = &a->level[i * LEVELS + l];
-    if (!level->count) level->now_ns = begin_ns;
-    bramah__innovation_append(&level->now, &block);
-    level->count += count;
-    if (level->count < (uint64_t)SHORTEST << l) break;
-    if (level->complete) raised |= judge(a, i, l, unit, time_ns);
-    level->before = block = level->now;
-    level->before_ns = begin_ns = level->now_ns;
-    level->now = (bramah__innovation_sums){0};
-    count = level->count;
-    level->count = 0;
-    level->complete = 1;
-  }
-  /* An alarm that has ended is not raised again for what longer windows remember. */
-  if (was && !a->of[i].state.raised)
-    for (size_t l = 0; l < LEVELS; l++) a->level[i * LEVELS + l] = (bramah__alarm_level){0};
-  return raised;
+  return bramah__alarm_append(&a->of[i], a->level + i * LEVELS, a->limit + i * LEVELS * BRAMAH_ALARM_KINDS,
+                              i < a->n_sensors, sums, unit, time_ns);
 }
 
 /* Times begin with the first sample; after a recovery the filter starts anew. 0: this time is not judged. */
@@ -229,7 +137,7 @@ static int is_judged(bramah_alarm *a, int64_t time_ns)
     a->progress.has_start = 1;
     a->progress.start_ns = time_ns + a->options.settle_ns;
     for (size_t k = 0; k < (a->n_sensors + 1) * LEVELS; k++) a->level[k] = (bramah__alarm_level){0};
-    for (size_t i = 0; i <= a->n_sensors; i++) a->of[i].state.raised = 0;
+    for (size_t i = 0; i <= a->n_sensors; i++) a->of[i].raised = 0;
   }
   return time_ns >= a->progress.start_ns;
 }
@@ -240,7 +148,8 @@ int bramah_alarm_sample(bramah_alarm *a, size_t i, int64_t time_ns, const bramah
   bramah__innovation_sums one = {0};
   if (!in->present || in->saturated || !is_judged(a, time_ns)) return 0;
   bramah__innovation_add(&one, in->innovation / in->sigma, in->considered,
-                         fmax(1.0 - noise / (in->sigma * in->sigma), 0.0), in->accepted, furthest);
+                         fmax(1.0 - noise / (in->sigma * in->sigma), 0.0), in->accepted,
+                         bramah__alarm_furthest);
   return append(a, i, &one, in->sigma, time_ns);
 }
 
@@ -249,7 +158,7 @@ int bramah_alarm_all(bramah_alarm *a, int64_t time_ns, double nis, size_t dof)
   const bramah_innovation *last = bramah_filter_get_last(a->filter).innovation;
   if (!dof || !is_judged(a, time_ns)) return 0;
   /* What considered and predicted states have of it: that of its sensors. */
-  bramah__innovation_sums one = {.n = dof, .present = dof, .squares = fmin(nis, largest)};
+  bramah__innovation_sums one = {.n = dof, .present = dof, .squares = fmin(nis, bramah__alarm_largest)};
   for (size_t i = 0; i < a->n_sensors; i++) {
     const double s = last[i].considered, noise = bramah_sensor_variance(&a->filter->sensor[i]);
     if (!last[i].present || !last[i].accepted) continue;
@@ -279,13 +188,22 @@ const char *bramah_alarm_kind_name(bramah_alarm_kind kind)
 
 bramah_alarm_state bramah_alarm_get(const bramah_alarm *alarm, size_t i)
 {
-  return i <= alarm->n_sensors ? alarm->of[i].state : (bramah_alarm_state){0};
+  if (i > alarm->n_sensors) return (bramah_alarm_state){0};
+  const bramah__alarm_of *s = &alarm->of[i];
+  return (bramah_alarm_state){.raised = s->raised != 0,
+                              .times = s->times,
+                              .kind = (bramah_alarm_kind)s->kind,
+                              .since_ns = s->since_ns,
+                              .raised_ns = s->raised_ns,
+                              .size = s->size,
+                              .limit = s->limit,
+                              .amount = s->amount};
 }
 
 size_t bramah_alarm_count(const bramah_alarm *alarm)
 {
   size_t n = 0;
-  for (size_t i = 0; i <= alarm->n_sensors; i++) n += (size_t)alarm->of[i].state.raised;
+  for (size_t i = 0; i <= alarm->n_sensors; i++) n += alarm->of[i].raised != 0;
   return n;
 }
 
@@ -294,10 +212,11 @@ size_t bramah_alarm_count(const bramah_alarm *alarm)
 double bramah_alarm_delay(const bramah_alarm *alarm, size_t i, double sigmas)
 {
   for (size_t l = 0; i < alarm->n_sensors && l < LEVELS; l++) {
-    const double n = ldexp(2 * SHORTEST, (int)l);
+    const double n = ldexp(2 * BRAMAH__ALARM_SHORTEST, (int)l);
     const double z = alarm->limit[(i * LEVELS + l) * BRAMAH_ALARM_KINDS + BRAMAH_ALARM_MEAN];
     const double needed =
-        n * z / (fmin(fabs(sigmas), furthest) * sqrt(n)); /* samples of the window beyond the step */
+        n * z /
+        (fmin(fabs(sigmas), bramah__alarm_furthest) * sqrt(n)); /* samples of the window beyond the step */
     if (needed <= n) return (needed + 0.25 * n) * alarm->period[i];
   }
   return INFINITY;
@@ -342,9 +261,9 @@ bramah_status bramah_alarm_check_snapshot(const bramah_alarm *alarm, const void 
   ALARM_STATE(BRAMAH__FIELD_LOOK)
   int good = bramah__is_time(a->progress.start_ns);
   for (size_t k = 0; k < (a->n_sensors + 1) * LEVELS; k++)
-    good &= a->level[k].count < (uint64_t)SHORTEST << k % LEVELS;
+    good &= a->level[k].count < (uint64_t)BRAMAH__ALARM_SHORTEST << k % LEVELS;
   for (size_t i = 0; i <= a->n_sensors; i++)
-    good &= a->of[i].level < LEVELS && (unsigned)a->of[i].state.kind < BRAMAH_ALARM_KINDS;
+    good &= a->of[i].level < LEVELS && a->of[i].kind < BRAMAH_ALARM_KINDS;
   return good ? BRAMAH_OK : bramah__seal_broken(diag);
 }
 

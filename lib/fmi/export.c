@@ -3,6 +3,7 @@
  * variables; compiled here; described as the standard wants it. */
 #define _DEFAULT_SOURCE /* mkdtemp */
 #define _POSIX_C_SOURCE 200809L
+#include "bramah/alarm.h"
 #include "bramah/fmu.h"
 #include "bramah/sensor.h"
 #include "bramah/units.h"
@@ -36,6 +37,8 @@ bramah_status bramah_fmu_write(const char *path, int64_t step_ns, int version, c
 extern char **environ;
 
 /* Texts that the build puts into the library. */
+extern const char bramah__fmu_elementary_h[], bramah__fmu_elementary_c[], bramah__innovation_tests_h[],
+    bramah__innovation_tests_c[], bramah__alarm_windows[];
 extern const char bramah__fmu_icon[], bramah__fmu_code[], bramah__fmi2_functions[],
     bramah__fmi2_function_types[], bramah__fmi2_platform[], bramah__fmi3_functions[],
     bramah__fmi3_function_types[], bramah__fmi3_platform[];
@@ -245,9 +248,15 @@ static void add_estimator(description *d)
     add(d, "NIS", i, "nis.", s->name, "1")->what = "Its square by its variance";
     add(d, "ACCEPTED", i, "accepted.", s->name, NULL)->what = "It was fused";
     add(d, "FAULTY", i, "faulty.", s->name, NULL)->what = "Alarm: rejected time after time";
+    add(d, "ALARM", i, "alarm.", s->name, NULL)->what =
+        "Alarm: innovations whose mean, variance or correlation is no accident";
   }
   add(d, "ALL_NIS", 0, "", "nis", "1")->what = "Of all that was fused together";
   add(d, "ALL_DOF", 0, "", "nis_dof", NULL)->what = "How many measurements that were";
+  add(d, "ALARM", parts->study->n_sensors, "", "alarm", NULL)->what =
+      "Alarm: the innovations of all sensors jointly are too large to be an accident";
+  add(d, "CONTRADICTED", 0, "", "contradicted", NULL)->what =
+      "Verdict so far: one of these alarms has been raised since the start";
   add(d, "RECOVERED", 0, "", "recovered", NULL)->what =
       "Alarm: no sensor agreed with the filter, whose covariance was inflated";
 }
@@ -518,6 +527,45 @@ static void put_description(FILE *file, const description *d)
   fputs("</fmiModelDescription>\n", file);
 }
 
+/* What the alarm of an estimator has to know. */
+static void put_alarm(FILE *file, const description *d, const char *upper)
+{
+  const bramah_session_parts *parts = bramah_session_about(d->session);
+  bramah_alarm_options o;
+  bramah_alarm_options_default(&o);
+  fprintf(file, "#define N_SENSORS %s_SENSORS\n#define PATIENCE %s_PATIENCE\n#define FALSE_PER_HOUR ", upper,
+          upper);
+  put_number(file, o.false_per_hour);
+  fprintf(file, "\n#define SETTLE_NS INT64_C(%lld)\n", (long long)o.settle_ns);
+  for (int noise = 0; noise < 2; noise++) {
+    fprintf(file, "static const double sensor_%s[ROOM(N_SENSORS)] = {", noise ? "noise" : "every");
+    for (size_t i = 0; i < parts->study->n_sensors; i++) {
+      const bramah_sensor *s = &parts->sensors[i];
+      put_number(file, noise ? bramah_sensor_variance(s) : 1e-9 * (double)s->period_ns);
+      fputs(", ", file);
+    }
+    fputs("};\n", file);
+  }
+}
+
+/* alarm.h: texts of ours in one, whose functions stay inside. */
+static void put_alarm_text(FILE *file, const description *d)
+{
+  static const char *const texts[] = {bramah__fmu_elementary_h, bramah__fmu_elementary_c,
+                                      bramah__innovation_tests_h, bramah__innovation_tests_c,
+                                      bramah__alarm_windows};
+  (void)d;
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+    for (const char *line = texts[k]; *line;) {
+      const size_t n = strcspn(line, "\n") + 1;
+      const int is_function =
+          strncmp(line, "void bramah__", 13) == 0 || strncmp(line, "double bramah__", 15) == 0;
+      if (is_function) fputs("static inline ", file);
+      if (strncmp(line, "#include \"", 10) != 0) fwrite(line, 1, n, file);
+      line += n;
+    }
+}
+
 /* variables.h of fmu.c.in. */
 static void put_table(FILE *file, const description *d)
 {
@@ -542,7 +590,7 @@ static void put_table(FILE *file, const description *d)
   fprintf(file, "#define N_STATES (2 * %s_INDEPENDENT + %s_FIRST_ORDER + %s_BRISTLE_ERRORS)\n", upper, upper,
           upper);
   if (d->is_filter)
-    fprintf(file, "#define N_SENSORS %s_SENSORS\n#define PATIENCE %s_PATIENCE\n", upper, upper);
+    put_alarm(file, d, upper);
   else
     fputs("#define N_SENSORS 0\n", file);
   fputs("\nstatic const struct {\n  int kind, index;\n} variables[] = {\n", file);
@@ -759,7 +807,7 @@ typedef struct entry {
 } entry;
 
 typedef struct entries {
-  entry at[16];
+  entry at[20];
   size_t n;
 } entries;
 
@@ -775,6 +823,10 @@ static void put_entry(entries *all, const char *folder, const char *name, const 
 static void list_sources(description *d, entries *all)
 {
   const int three = d->version == 3;
+  if (d->is_filter) {
+    const char *alarm = page_of(d, put_alarm_text);
+    if (alarm) put_entry(all, "sources/", "alarm.h", "", alarm, strlen(alarm));
+  }
   const struct {
     const char *name, *text;
   } files[] = {{"fmu.c", bramah__fmu_code},

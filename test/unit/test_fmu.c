@@ -4,6 +4,7 @@
 #include "test/support/run.h"
 #include "test/support/scratch.h"
 
+#include "bramah/alarm.h"
 #include "bramah/fmu.h"
 #include "bramah/session.h"
 
@@ -324,13 +325,18 @@ START_TEST(estimator_estimates_as_in_the_library)
   const bramah_plant *plant = bramah_session_plant(session);
   const bramah_session_parts *parts = bramah_session_about(session);
   const size_t m = parts->study->n_sensors;
-  unsigned measured[MOST], valid[MOST], faulty[MOST];
-  ck_assert_uint_le(m, MOST);
+  unsigned measured[MOST], valid[MOST], faulty[MOST], alarm_of[MOST];
+  bramah_alarm *running;
+  int contradicted = 0, alarms = 0;
+  ck_assert_uint_lt(m, MOST);
+  ck_assert_int_eq(bramah_alarm_new(filter, NULL, &diag, &running), BRAMAH_OK);
   for (size_t i = 0; i < m; i++) {
     measured[i] = find(&u, "measured.", parts->sensors[i].name);
     valid[i] = find(&u, "valid.", parts->sensors[i].name);
     faulty[i] = find(&u, "faulty.", parts->sensors[i].name);
+    alarm_of[i] = find(&u, "alarm.", parts->sensors[i].name);
   }
+  alarm_of[m] = find(&u, "", "alarm");
   fmi2Component c = Instantiate("a", fmi2CoSimulation, u.token, "", &callbacks, 0, 0);
   ck_assert_ptr_nonnull(c);
   ck_assert_int_eq(SetupExperiment(c, 0, 0.0, 0.0, 0, 0.0), fmi2OK);
@@ -372,12 +378,25 @@ START_TEST(estimator_estimates_as_in_the_library)
       ck_assert_int_eq(alarm, fused[i].accepted);
       ck_assert(fabs(value - (present[i] ? fused[i].nis : 0.0)) <= 1e-9 * value);
     }
+    bramah_alarm_corrected(running);
     ck_assert_int_eq(bramah_filter_predict(filter, &diag), BRAMAH_OK);
     ck_assert_int_eq(DoStep(c, k * h, h, fmi2True), fmi2OK);
+    for (size_t i = 0; i <= m; i++) { /* the alarm has looked with the step */
+      const int raised = bramah_alarm_get(running, i).raised;
+      ck_assert_int_eq(GetBoolean(c, &alarm_of[i], 1, &alarm), fmi2OK);
+      ck_assert_msg(alarm == raised, "alarm of %zu at %d: %d, not %d", i, k, alarm, raised);
+      contradicted |= raised || (i < m && bramah_filter_sensor_fault(filter, i));
+      alarms += raised;
+    }
+    const unsigned verdict = find(&u, "", "contradicted");
+    ck_assert_int_eq(GetBoolean(c, &verdict, 1, &alarm), fmi2OK);
+    ck_assert_int_eq(alarm, contradicted);
   }
+  ck_assert_int_gt(alarms, 10);
   const unsigned angle = find(&u, "", "shaft.angle");
   ck_assert_int_eq(SetReal(c, &angle, 1, &value), fmi2Error);
   FreeInstance(c);
+  bramah_alarm_free(running);
   bramah_session_close(session);
   close_fmu(&u);
 }
