@@ -417,6 +417,19 @@ static void put_units(FILE *file, const description *d)
   fputs("  </UnitDefinitions>\n", file);
 }
 
+/* The position of which this variable is the rate; d->n_variables: of none. Estimates jump where measurements correct them. */
+static size_t position_of(const description *d, const variable *v)
+{
+  const size_t n = d->plant->n_dof;
+  size_t k = 0;
+  if (d->is_filter || strcmp(v->kind, "STATE") != 0 || v->index < n || v->index >= 2 * n)
+    return d->n_variables;
+  while (k < d->n_variables &&
+         (strcmp(d->variables[k].kind, "STATE") != 0 || d->variables[k].index != v->index - n))
+    k++;
+  return k;
+}
+
 static void put_variable(FILE *file, const description *d, size_t i)
 {
   const variable *v = &d->variables[i];
@@ -438,6 +451,9 @@ static void put_variable(FILE *file, const description *d, size_t i)
   if (isfinite(v->most)) put_attribute_number(file, "max", v->most);
   if (v->nominal > 0.0) put_attribute_number(file, "nominal", v->nominal);
   if (v->has_start && v->unit) put_attribute_number(file, "start", v->start);
+  const size_t position = position_of(d, v);
+  if (position < d->n_variables)
+    fprintf(file, " derivative=\"%zu\"", d->version == 3 ? position : position + 1);
   if (v->has_start && !v->unit) put_attribute(file, "start", "false");
   fputs(d->version == 3 ? "/>\n" : "/></ScalarVariable>\n", file);
 }

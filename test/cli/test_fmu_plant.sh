@@ -23,7 +23,7 @@ plant:
   fmu: four-bar.fmu
   derivatives: own
   positions:
-    coupler: {variable: coupler.angle, rate_variable: coupler.rate, position_sigma: 1 deg, rate: 0 rad/s, rate_sigma: 0.1 rad/s, acceleration_noise: 0.002 rad/s^2/Hz^0.5}
+    coupler: {variable: coupler.angle, position_sigma: 1 deg, rate: 0 rad/s, rate_sigma: 0.1 rad/s, acceleration_noise: 0.002 rad/s^2/Hz^0.5}
   states:
     v1: {variable: v1.pressure, sigma: 1 bar, noise: 0.5 bar/s^0.5}
     v2: {variable: v2.pressure, sigma: 1 bar, noise: 0.5 bar/s^0.5}
@@ -74,12 +74,12 @@ wrong 's/v2.pressure,/v2.presure,/' "wrong.yaml:9: v2.presure: the FMU has no va
 wrong 's/^plant:/machine: x.yaml\nplant:/' "of an FMU 'plant' says it"
 wrong 's/fmu: four-bar.fmu/fum: four-bar.fmu/' "did you mean 'fmu'"
 wrong 's/four-bar.fmu/five-bar.fmu/' 'wrong.yaml:2: five-bar.fmu: cannot be read: No such file'
-wrong 's/coupler.rate,/v1.pressure,/' 'the FMU has this variable in Pa, rad/s is expected'
+wrong 's/coupler.angle, /coupler.angle, rate_variable: v1.pressure, /' 'the FMU has this variable in Pa, rad/s is expected'
 wrong 's/v3.pressure,/v1.pressure,/' "'v1.pressure' and 'v3.pressure' are the same variable"
 wrong 's/valve: valve/valve: crank.angle/' 'wrong.yaml:11: crank.angle: this variable of the FMU is no input'
 wrong 's/crank.angle: crank.angle/v1.pressure: crank.angle/' "v1.pressure: the variables 'v1.pressure' and 'crank.angle' are both given this name"
 wrong 's/derivatives: own/derivatives: mine/' 'possible are own, differences'
-wrong 's/rate_variable: coupler.rate, //' "name it, 'rate_variable: ...'"
+wrong 's/variable: coupler.angle,/variable: crank.angle,/' "name it, 'rate_variable: ...'"
 wrong 's/derivatives: own/isolate: ye/' "did you mean 'yes'"
 wrong 's/derivatives: own/isolate: yes\n  time_limit: 0 s/' 'time_limit'
 wrong 's/derivatives: own/values: {valve: 1}/' "wrong.yaml:4: valve: 'inputs' has this variable"
