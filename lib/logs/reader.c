@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* The formats; the last one takes whatever no other takes. */
-static const bramah__log_kind *const kinds[] = {&bramah__log_mat, &bramah__log_csv};
+static const bramah__log_kind *const kinds[] = {&bramah__log_mat, &bramah__log_mdf, &bramah__log_csv};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* What people have in their folders and give as a log, but is none that is read: by bytes at a place of the file. Rows
@@ -44,8 +44,6 @@ static const struct {
      "save it as MDF 4.10 (all current tools do), or as CSV"},
     {0, BYTES("MDF     2"), "an MDF file of version 2",
      "save it as MDF 4.10 (all current tools do), or as CSV"},
-    {0, BYTES("MDF     "), "an MDF file", "save it as CSV or MAT file"},
-    {0, BYTES("UnFinMF "), "an MDF file that was not finished", "open and save it with the logger's program"},
     {0, BYTES("LOGG"), "a BLF file of CAN frames", "save its signals as CSV or MAT file"},
     {0, BYTES("\x0a\x0d\x0d\x0a"), "a capture (pcapng)",
      "save CAN frames as Vector ASC, BLF or candump text"},

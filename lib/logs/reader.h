@@ -37,7 +37,7 @@ typedef struct bramah__log_kind {
   int units_in_header; /* name[unit]; else only in the study or a struct of the file */
 } bramah__log_kind;
 
-extern const bramah__log_kind bramah__log_csv, bramah__log_mat;
+extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_mdf;
 
 /* The unit of a column. */
 typedef struct bramah__log_unit {
@@ -188,5 +188,7 @@ struct bramah_log_writer {
 
 /* A vector per column, and the structs `units` and `names` with their units and the names they have here. */
 extern const bramah__log_sink bramah__mat_sink, bramah__csv_sink;
+/* MDF 4.10, one group with the first column as its clock. */
+extern const bramah__log_sink bramah__mdf_sink;
 
 #endif
