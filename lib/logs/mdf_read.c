@@ -562,6 +562,7 @@ static bramah_status name_columns(bramah_log_reader *reader)
     log->time_column = 0;
     log->of_column[0] = SIZE_MAX;
     status = bramah__log_add_column(reader, "t", "s", 0);
+    if (!status) reader->units[0].may_be_date = log->start != 0;
   }
   for (size_t i = 0; !status && i < log->n_channels; i++) {
     const channel *c = &log->channels[i];
@@ -597,6 +598,9 @@ static bramah_status get_identification(bramah_log_reader *reader)
                 "this is no file that can be read at any place, as MDF needs it");
   log->file = (bramah__mdf_file){.fd = reader->fd, .size = (uint64_t)about.st_size};
   if (!bramah__mdf_get(&log->file, 0, id, sizeof id)) return fail(reader, BRAMAH_E_TRUNCATED, NULL, cut_off);
+  if (memcmp(id, "MDF     ", 8) != 0 && memcmp(id, "UnFinMF ", 8) != 0)
+    return fail(reader, BRAMAH_E_SYNTAX, NULL,
+                "this is no MDF file, whatever its name says: it does not begin as one");
   const int version = (int)bramah__mdf_word(id + 28, 2), unfinished = memcmp(id, "UnFinMF ", 8) == 0;
   if (version < 400 || version >= 500)
     return bramah__log_fail(reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,

@@ -425,7 +425,7 @@ bramah_status bramah__log_set_time(bramah_log_reader *reader, size_t column, con
   if (counter) return BRAMAH_OK;
   if (!unit) unit = reader->columns[column].unit;
   clock->iso = strcmp(unit, "iso8601") == 0;
-  if (clock->iso && is_text) return BRAMAH_OK;
+  if (clock->iso && (is_text || reader->units[column].may_be_date)) return BRAMAH_OK;
 
   /* A unit of time as whole nanoseconds. */
   if (*unit && !clock->iso) {

@@ -43,8 +43,9 @@ extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_mdf;
 typedef struct bramah__log_unit {
   double factor; /* value in that unit times factor is the value in SI */
   bramah_dimension dimension;
-  int unknown;  /* it is none we know: an error only if the column is asked for */
-  int position; /* of the column in the header line */
+  int unknown;     /* it is none we know: an error only if the column is asked for */
+  int may_be_date; /* seconds from a date that the file states: dates if the study says iso8601 */
+  int position;    /* of the column in the header line */
 } bramah__log_unit;
 
 /* The first bad cell of a row. It is reported only when the row is known to have the right number of cells. */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# dictionary.sh log|mat|units|machine|study|plan|cycles|serve|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
+# dictionary.sh log|mat|mdf|units|machine|study|plan|cycles|serve|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
 # is tried without anybody writing it down here.
 set -eu
 io=$(cd "$(dirname "$0")/../../lib/io" && pwd)
@@ -30,6 +30,7 @@ words() {
   case $1 in
   log) printf '%s\n' ',' ';' '|' '"' '""' '#' '[' ']' '[s]' '[MPa]' nan inf -0 1e308 1e-320 0x1 '","' ' ,' t time '[]' '(bar)' 12:34:56.789 2024-03-05T12:34:56Z +01:00 && dialect ;;
   mat) printf '%s\n' t time Time tout Data data TimeInfo DataInfo Units units names signals values label 'MATLAB ' seconds ms bar && dialect ;;
+  mdf) printf '%s\n' 'MDF     ' 'UnFinMF ' '##HD' '##DG' '##CG' '##CN' '##CC' '##CA' '##TX' '##MD' '##SI' '##DT' '##DL' '##HL' '##DZ' '##LD' '##DV' '##DI' '<TX>' '</TX>' DT DV && dialect ;;
   units) units ;;
   machine) keys "$io"/machine_*.c && yaml && units ;;
   study) keys "$io"/study_*.c && yaml && units ;;

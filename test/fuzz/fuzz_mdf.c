@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Any bytes as an MDF file of version 4 (read_log.h). A first line of the corpus that begins with '!' says how it is to be
+ * read (dialect.h). What was read is copied as CSV. */
+#define _GNU_SOURCE /* symlink */
+#include "test/fuzz/fuzz.h"
+#include "test/fuzz/read_log.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+enum { LONGEST_NAME = 512 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  char path[LONGEST_NAME];
+  const char *folder = getenv("TMPDIR");
+  fuzz_dialect dialect;
+  const size_t begin = fuzz_read_dialect(data, size, &dialect);
+  const int n = snprintf(path, sizeof path, "%s/bramah-fuzz-%ld.mf4", folder && *folder ? folder : P_tmpdir, (long)getpid());
+  FUZZ_CHECK(n > 0 && n < LONGEST_NAME, "TMPDIR is too long");
+  unlink(path);
+  FUZZ_CHECK(symlink(fuzz_file(data + begin, size - begin), path) == 0, "no link %s", path);
+  const fuzz_log log = {.path = path, .size = size - begin, .lines = INT_MAX, .copy = fuzz_empty_file()};
+  fuzz_check_log(&log, &dialect);
+  unlink(path);
+  return 0;
+}
