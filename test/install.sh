@@ -33,6 +33,7 @@ find_for_tests() {
   need libsubunit-dev has_subunit
   need libmatio-dev pkg-config --exists matio
   need libmicrohttpd-dev has_header microhttpd.h
+  need zlib1g-dev has_header zlib.h # compressed MAT and MDF files
   need libzip-dev has_header zip.h # FMUs
   need libexpat1-dev has_header expat.h
   need libsundials-dev has_header cvode/cvode.h # those for model exchange

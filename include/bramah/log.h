@@ -45,6 +45,7 @@ typedef struct bramah_log_format {
  *   A MAT file: read with matio (versions 4, 5, 7, and 7.3 where matio has HDF5). Vectors
  * of one length are columns, see datasets/README.md, Logs; a row counts as a line. Of the format only `missing`
  * (where it is a number), skip_bad_cells and skip_bad_rows concern it.
+ *   An MDF file of version 4: every channel that is a number is a column, t the times of its groups; the same holds.
  *   Errors: E_FILE, E_EMPTY (no header), E_SYNTAX, E_UNIT, E_KEY (a column twice), E_TRUNCATED (a MAT file that was
  * cut), E_UNSUPPORTED (built without matio; a file that is known to be something else). Allocates. */
 BRAMAH_API bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
@@ -70,7 +71,7 @@ typedef struct bramah_log_info {
   int header_line;                  /* counted from 1; 0: there is none */
   int line;                         /* of the row given last, counted from 1 */
   uint64_t bytes;                   /* of the file, used so far */
-  int is_cut;        /* 1: the last line was reached and has no line end: its last number may be cut */
+  int is_cut;        /* 1: the end was reached and is none (a line without line end, a file that was not finished): its last number may be cut */
   uint64_t bad_rows; /* skipped, and the line of the first; 0 if none was */
   int first_bad_row;
 } bramah_log_info;
@@ -170,7 +171,7 @@ typedef struct bramah_log_counts {
   bramah_log_event no_time;   /* rows without time: left out */
   bramah_log_event bad_rows;  /* left out */
   bramah_log_event bad_cells; /* taken for empty */
-  bramah_log_event cut;       /* last lines without line end: their last number may be cut */
+  bramah_log_event cut;       /* files that were cut or not finished: their last number may be cut */
   uint64_t missing;           /* rows that would fill the gaps */
   int64_t gap_mark;           /* row before the longest gap */
   int64_t most_late_ns, longest_gap_ns;
@@ -254,7 +255,8 @@ BRAMAH_API void bramah_log_survey_free(bramah_log_survey *survey);
 /* ---- writing ---- */
 
 /* A name that ends in .mat: a MAT file, with full precision, structs `units` and `names` (the names columns
- * have here). It is empty until it is finished; rows wait in a nameless file in its folder. */
+ * have here). It is empty until it is finished; rows wait in a nameless file in its folder. One that ends in .mf4 or
+ * .mdf: MDF 4.10, with full precision, the first column as the clock [s]; unfinished, but whole, until it is finished. */
 
 typedef struct bramah_log_writer bramah_log_writer;
 

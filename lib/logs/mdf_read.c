@@ -1207,7 +1207,7 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
     if (log->groups[i].data.at > at) at = log->groups[i].data.at;
   info->bytes = log->all_ended || at > log->file.size ? log->file.size : at;
   info->kind = log->kind;
-  info->is_cut = log->is_cut;
+  info->is_cut = log->is_cut || (log->all_ended && log->file.unfinished);
 }
 
 const bramah__log_kind bramah__log_mdf = {.names = "*.mf4 *.mdf",

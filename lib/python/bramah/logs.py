@@ -71,7 +71,7 @@ def _si_of(unit: str) -> str:
 def write_log(path: Path, columns: Mapping[str, Any], units: Optional[Mapping[str, str]] = None, *,
               digits: int = 10) -> None:
     """Write columns [n] in SI as a log, the time "t" [s] first: a Series, or a mapping with "t" and `units` {name: unit, SI}.
-    A name that ends in .mat is a MAT file. nan gives an empty cell. digits: 1 to 17 (17: to the last bit)."""
+    A name that ends in .mat is a MAT file, in .mf4 MDF 4.10. nan gives an empty cell. digits: 1 to 17 (17: to the last bit)."""
     series = isinstance(columns, Series)
     time = columns.time if series else columns.get("t")
     if time is None:
