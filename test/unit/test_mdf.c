@@ -228,7 +228,13 @@ static size_t list(size_t n, const size_t *blocks, size_t next)
   return dl;
 }
 
-static void store_plain(void) { describe(data_group(block("DT", 0, flat(), sizeof records), 0), ROWS); }
+/* Descriptions first, as who writes while it measures. */
+static void store_plain(void)
+{
+  const size_t dg = data_group(0, 0);
+  describe(dg, ROWS);
+  put_link(dg, 2, block("DT", 0, flat(), sizeof records));
+}
 
 static void store_deflated(void) { describe(data_group(packed(flat(), sizeof records, 1, "DT"), 0), ROWS); }
 
@@ -387,7 +393,7 @@ EACH_TEST(survives_cuts_and_damage, 0, sizeof ways / sizeof ways[0])
   ways[_i]();
   const size_t whole = used;
   int opened = 0, cut = 0;
-  for (size_t k = 0; k < 2 * whole; k += k < whole ? 31 : 7) {
+  for (size_t k = 0; k < 2 * whole; k += k < whole ? 157 : 61) {
     bramah_diag diag = {0};
     bramah_log_reader *reader;
     int end = 0;
@@ -410,8 +416,8 @@ EACH_TEST(survives_cuts_and_damage, 0, sizeof ways / sizeof ways[0])
     cut += bramah_log_get_info(reader).is_cut;
     bramah_log_close(reader);
   }
-  ck_assert_int_gt(opened, 20);
-  if (ways[_i] != store_unfinished) ck_assert_int_gt(cut + (ways[_i] != store_plain), 0);
+  ck_assert_int_gt(opened, 10);
+  if (ways[_i] == store_plain) ck_assert_int_gt(cut, 10);
 }
 
 /* ---- conversions ---- */
