@@ -71,7 +71,7 @@ typedef struct bramah_log_info {
   int header_line;                  /* counted from 1; 0: there is none */
   int line;                         /* of the row given last, counted from 1 */
   uint64_t bytes;                   /* of the file, used so far */
-  int is_cut;        /* 1: the end was reached and is none (a line without line end, a file that was not finished): its last number may be cut */
+  int is_cut; /* 1: the end was reached and is none (a line without line end, a file that was not finished): its last number may be cut */
   uint64_t bad_rows; /* skipped, and the line of the first; 0 if none was */
   int first_bad_row;
 } bramah_log_info;

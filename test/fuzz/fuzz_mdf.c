@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const char *folder = getenv("TMPDIR");
   fuzz_dialect dialect;
   const size_t begin = fuzz_read_dialect(data, size, &dialect);
-  const int n = snprintf(path, sizeof path, "%s/bramah-fuzz-%ld.mf4", folder && *folder ? folder : P_tmpdir, (long)getpid());
+  const int n = snprintf(path, sizeof path, "%s/bramah-fuzz-%ld.mf4", folder && *folder ? folder : P_tmpdir,
+                         (long)getpid());
   FUZZ_CHECK(n > 0 && n < LONGEST_NAME, "TMPDIR is too long");
   unlink(path);
   FUZZ_CHECK(symlink(fuzz_file(data + begin, size - begin), path) == 0, "no link %s", path);
