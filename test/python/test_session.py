@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A filter step by step: the bits of a replay, snapshots, alarms, mistakes, threads, many at once."""
+import ctypes
 import threading
 import unittest
+import xml.etree.ElementTree
+import zipfile
 
 import numpy as np
 
@@ -38,6 +41,64 @@ class Sessions(Case):
         self.assertEqual(sigma[1], s.sigma("v2.pressure"))
         self.assertAlmostEqual(s.time, 0.3, 12)
         self.assertEqual(s.counts.predictions, 300)
+
+    def test_virtual_sensor_everywhere(self):
+        """What a machine file defines as an output is the same in a session, a replay, its log and an FMU."""
+        n, name = 60, "reach"
+        study = self.study(replace={"changes:\n": 'changes:\n  outputs: "{reach: {distance: [crank, rocker]}}"\n'})
+        t, u, y = rows(n)
+        s, seen = bramah.Session(study, outputs=[name]), []
+        for k in range(1, n):
+            s.step(t[k], u[k - 1], y[k])
+            seen.append([float(v[0]) for v in s.estimate()])
+        r = bramah.replay(study, LOG, end=t[-1])
+        self.program("replay", study, LOG, "--to", t[-1], "--output", self.folder / "estimate.csv")
+        log = bramah.read_log(self.folder / "estimate.csv")
+        self.assertEqual(log.units[name], "m")
+        for k in range(n):
+            self.assertEqual(float(f"{r[name][k]:.10g}"), log[name][k])
+            self.assertEqual(float(f"{r.sigma(name)[k]:.6g}"), log[name + ".sigma"][k])
+        # It corrects at t = 0 as well, which a session does not.
+        np.testing.assert_allclose([v for v, _ in seen][n // 2:], r[name][1 + n // 2:n], rtol=0, atol=r.sigma(name)[-1])
+        np.testing.assert_allclose([sigma for _, sigma in seen][n // 2:], r.sigma(name)[1 + n // 2:n], rtol=0.2)
+        fmu = self.folder / "reach.fmu"
+        try:
+            self.program("fmu", study, "--output", fmu)
+        except AssertionError as e:
+            self.skipTest(str(e))  # built without FMUs, or no compiler
+        got = self.run_fmu(fmu, u, y, name)
+        np.testing.assert_allclose(got[:, 0], r[name][:n], rtol=1e-9)
+        np.testing.assert_allclose(got[:, 1], r.sigma(name)[:n], rtol=1e-6)
+
+    def run_fmu(self, path, u, y, name):
+        """An estimator's output and its sigma at every row, by the functions of FMI 2.0."""
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(self.folder / "fmu")
+        about = xml.etree.ElementTree.parse(self.folder / "fmu" / "modelDescription.xml").getroot()
+        of = {v.get("name"): int(v.get("valueReference")) for v in about.iter("ScalarVariable")}
+        library = ctypes.CDLL(str(next((self.folder / "fmu" / "binaries").rglob("*.so"))))
+        libc = ctypes.CDLL(None)
+        for f in ("Instantiate", "SetupExperiment", "EnterInitializationMode", "ExitInitializationMode", "SetReal", "GetReal", "SetBoolean", "DoStep", "FreeInstance"):
+            setattr(library, f, getattr(library, "fmi2" + f))
+        callbacks = (ctypes.c_void_p * 5)(ctypes.cast(libc.abort, ctypes.c_void_p), ctypes.cast(libc.calloc, ctypes.c_void_p), ctypes.cast(libc.free, ctypes.c_void_p), None, None)
+        library.Instantiate.restype = ctypes.c_void_p
+        c = ctypes.c_void_p(library.Instantiate(b"a", 1, about.get("guid").encode(), b"", callbacks, 0, 0))
+        number, sensors, got = ctypes.c_double, [n for n in of if n.startswith("measured.")], []
+        set_real = lambda variable, x: self.assertEqual(library.SetReal(c, ctypes.byref(ctypes.c_uint(of[variable])), ctypes.c_size_t(1), ctypes.byref(number(x))), 0)
+        self.assertEqual(library.SetupExperiment(c, 0, number(0), number(0), 0, number(0)), 0)
+        self.assertEqual([library.EnterInitializationMode(c), library.ExitInitializationMode(c)], [0, 0])
+        for k, row in enumerate(y):
+            for sensor, value in zip(sensors, row):
+                set_real(sensor, value)
+                valid = ctypes.c_uint(of[sensor.replace("measured", "valid")])
+                self.assertEqual(library.SetBoolean(c, ctypes.byref(valid), ctypes.c_size_t(1), ctypes.byref(ctypes.c_int(1))), 0)
+            set_real("valve", u[k][0])
+            both = (ctypes.c_double * 2)()
+            self.assertEqual(library.GetReal(c, (ctypes.c_uint * 2)(of[name], of["sigma." + name]), ctypes.c_size_t(2), both), 0)
+            got.append(list(both))
+            self.assertEqual(library.DoStep(c, number(1e-3 * k), number(1e-3), 1), 0)
+        library.FreeInstance(c)
+        return np.array(got)
 
     def test_same_as_the_library_step_by_step(self):
         """Arguments, mappings and the arrays of the session are three ways to the same bits."""
