@@ -641,6 +641,16 @@ static int serve(serve_run *r)
   return code;
 }
 
+/* What was meant by the name of a log that is not there, simulater or upd:9000; NULL: nothing of this kind. */
+static const char *wrong_source(const char *value)
+{
+  static const char *const sources[] = {"simulator", "udp:"};
+  char word[12];
+  struct stat about;
+  snprintf(word, sizeof word, "%.*s", (int)strcspn(value, ":") + 1, value);
+  return stat(value, &about) ? cli_nearest(word, sizeof sources / sizeof *sources, sources) : NULL;
+}
+
 /* Which source, and what goes with it. */
 static int read_origin(const cli_arguments *arguments, serve_run *r)
 {
@@ -658,6 +668,9 @@ static int read_origin(const cli_arguments *arguments, serve_run *r)
     r->from[r->n_from++] = value;
     if (strcmp(value, "simulator:") == 0)
       return cli_wrong_use(command, "--from: 'simulator:' names no log with commands");
+    if (kind == FROM_LOG && wrong_source(value))
+      return cli_wrong_use(command, "--from: there is no file '%s'; did you mean '%s'?", value,
+                           wrong_source(value));
     if (kind != FROM_UDP) continue;
     char *end;
     const unsigned long port = strtoul(value + 4, &end, 10);

@@ -849,6 +849,21 @@ bramah_status bramah__study_read(bramah__study_draft *draft, bramah_mistake tell
 }
 
 /* tell NULL: the first mistake ends the reading. */
+/* A file of another kind that begins like a study. */
+static bramah_status look_at_kind(const bramah__node *root, bramah_diag *diag)
+{
+  static const char *const marks[][2] = {{"bodies", "machine"}, {"gauges", "display"}};
+  for (size_t i = 0; i < root->n; i++)
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++) {
+      const bramah__node *key = root->keys[i];
+      if (key->kind != BRAMAH__NODE_SCALAR || strcmp(key->text, marks[k][0]) != 0) continue;
+      bramah__failf(diag, BRAMAH_E_KEY, NULL, 0, NULL, "this is no study file: a %s file has '%s'",
+                    marks[k][1], marks[k][0]);
+      return bramah__at(diag, key->file, key->line, key->column);
+    }
+  return BRAMAH_OK;
+}
+
 static bramah_status load(const char *path, size_t n_changes, const bramah_change *changes,
                           bramah_mistake tell, void *user, bramah_diag *diag, bramah_study **out)
 {
@@ -858,6 +873,7 @@ static bramah_status load(const char *path, size_t n_changes, const bramah_chang
   if (!draft) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a study");
   bramah_status status = bramah__source_open(path, diag, &source);
   draft->source = draft->own = source;
+  if (!status && source->root) status = look_at_kind(source->root, diag);
 
   /* The tree with the changes, which belongs to the source from now on. */
   if (!status) {

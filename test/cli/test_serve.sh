@@ -11,6 +11,12 @@ run 2 serve study.yaml
 says err "option '--from' is missing"
 run 1 serve study.yaml --from nothing.csv
 says err 'nothing.csv: cannot open'
+run 2 serve study.yaml --from simulater
+says err "there is no file 'simulater'; did you mean 'simulator'?"
+run 2 serve study.yaml --from upd:9000
+says err "there is no file 'upd:9000'; did you mean 'udp:'?"
+run 1 serve "$machine" --from log.csv
+says err "this is no study file: a machine file has 'bodies'"
 run 1 serve nothing.yaml --from log.csv
 says err 'nothing.yaml'
 run 1 serve study.yaml --from log.csv --display nothing.yaml
