@@ -55,22 +55,58 @@ static int choose(const work *w, size_t *row, size_t *column)
   return best > 0.0;
 }
 
-int bramah__eliminate_graph(size_t n, const bramah__expr *A, const double *typical, const double *scale,
-                            bramah__elimination *out)
+/* Take the entry of row p and column q out of all other rows. */
+static void eliminate(work *w, size_t p, size_t q)
+{
+  const size_t n = w->n;
+  const bramah__expr per_pivot = w->A[p * n + q] = e_inv(w->A[p * n + q]);
+  w->row_done[p] = w->column_done[q] = 1;
+  for (size_t r = 0; r < n; r++) {
+    if (w->row_done[r] || e_is(w->A[r * n + q], 0.0)) continue;
+    const bramah__expr l = w->A[r * n + q] = e_mul(w->A[r * n + q], per_pivot);
+    const double ln = w->number ? w->number[r * n + q] / w->number[p * n + q] : 0.0;
+    for (size_t k = 0; k < n; k++) {
+      if (w->column_done[k] || e_is(w->A[p * n + k], 0.0)) continue;
+      w->A[r * n + k] = e_sub(w->A[r * n + k], e_mul(l, w->A[p * n + k]));
+      if (w->number) w->number[r * n + k] -= ln * w->number[p * n + k];
+    }
+  }
+}
+
+/* Memory for both; 0 where there is none. */
+static int begin(size_t n, const bramah__expr *A, int with_numbers, work *w, bramah__elimination *out)
 {
   *out = (bramah__elimination){.n = n,
                                .row = calloc(n + 1, sizeof *out->row),
                                .column = calloc(n + 1, sizeof *out->column),
                                .LU = calloc(n * n + 1, sizeof *out->LU),
                                .pivot = calloc(n + 1, sizeof *out->pivot)};
-  work w = {n, malloc((n * n + 1) * sizeof *w.A), malloc((n * n + 1) * sizeof *w.number), calloc(n + 1, 1),
-            calloc(n + 1, 1)};
-  int fine = n <= BRAMAH__MOST_UNKNOWNS && out->row && out->column && out->LU && out->pivot && w.A &&
-             w.number && w.row_done && w.column_done;
-  for (size_t i = 0; fine && i < n * n; i++) {
-    w.A[i] = A[i];
-    w.number[i] = typical[i] * scale[i % n];
-  }
+  *w = (work){n, malloc((n * n + 1) * sizeof *w->A),
+              with_numbers ? malloc((n * n + 1) * sizeof *w->number) : NULL, calloc(n + 1, 1),
+              calloc(n + 1, 1)};
+  const int fine = n <= BRAMAH__MOST_UNKNOWNS && out->row && out->column && out->LU && out->pivot && w->A &&
+                   (w->number || !with_numbers) && w->row_done && w->column_done;
+  for (size_t i = 0; fine && i < n * n; i++) w->A[i] = A[i];
+  return fine;
+}
+
+static void end(work *w, int fine, bramah__elimination *out)
+{
+  const size_t n = w->n;
+  for (size_t r = 0; fine && r < n; r++)
+    for (size_t k = 0; k < n; k++) out->LU[r * n + k] = w->A[out->row[r] * n + out->column[k]];
+  free(w->A);
+  free(w->number);
+  free(w->row_done);
+  free(w->column_done);
+}
+
+int bramah__eliminate_graph(size_t n, const bramah__expr *A, const double *typical, const double *scale,
+                            bramah__elimination *out)
+{
+  work w;
+  int fine = begin(n, A, 1, &w, out);
+  for (size_t i = 0; fine && i < n * n; i++) w.number[i] = typical[i] * scale[i % n];
   for (size_t step = 0; fine && step < n; step++) {
     size_t p = 0, q = 0;
     fine = choose(&w, &p, &q);
@@ -78,25 +114,26 @@ int bramah__eliminate_graph(size_t n, const bramah__expr *A, const double *typic
     out->row[step] = p;
     out->column[step] = q;
     out->pivot[step] = w.number[p * n + q] / scale[q];
-    const bramah__expr per_pivot = w.A[p * n + q] = e_inv(w.A[p * n + q]);
-    w.row_done[p] = w.column_done[q] = 1;
-    for (size_t r = 0; r < n; r++) {
-      if (w.row_done[r] || e_is(w.A[r * n + q], 0.0)) continue;
-      const bramah__expr l = w.A[r * n + q] = e_mul(w.A[r * n + q], per_pivot);
-      const double ln = w.number[r * n + q] / w.number[p * n + q];
-      for (size_t k = 0; k < n; k++) {
-        if (w.column_done[k] || e_is(w.A[p * n + k], 0.0)) continue;
-        w.A[r * n + k] = e_sub(w.A[r * n + k], e_mul(l, w.A[p * n + k]));
-        w.number[r * n + k] -= ln * w.number[p * n + k];
-      }
-    }
+    eliminate(&w, p, q);
   }
-  for (size_t r = 0; fine && r < n; r++)
-    for (size_t k = 0; k < n; k++) out->LU[r * n + k] = w.A[out->row[r] * n + out->column[k]];
-  free(w.A);
-  free(w.number);
-  free(w.row_done);
-  free(w.column_done);
+  end(&w, fine, out);
+  return fine;
+}
+
+int bramah__eliminate_like(const bramah__elimination *other, const bramah__expr *A, bramah__elimination *out)
+{
+  const size_t n = other->n;
+  work w;
+  int fine = begin(n, A, 0, &w, out);
+  for (size_t step = 0; fine && step < n; step++) {
+    const size_t p = out->row[step] = other->row[step], q = out->column[step] = other->column[step];
+    out->pivot[step] = other->pivot[step];
+    fine = !e_is(w.A[p * n + q], 0.0);
+    if (fine) eliminate(&w, p, q);
+  }
+  end(&w, fine, out);
+  for (size_t i = 0; fine && i < n * n; i++) /* where the other one has a number this one has the same */
+    fine = !e_is_number(other->LU[i]) || e_is(out->LU[i], other->LU[i].value);
   return fine;
 }
 

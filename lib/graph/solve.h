@@ -25,6 +25,9 @@ int bramah__eliminate_graph(size_t n, const bramah__expr *A, const double *typic
                             bramah__elimination *out);
 void bramah__elimination_free(bramah__elimination *e);
 
+/* The same in the order, and with the entries, that another matrix has: 0 where this one needs more of them. */
+int bramah__eliminate_like(const bramah__elimination *other, const bramah__expr *A, bramah__elimination *out);
+
 /* s where column k of b [n x m] is s times column l, a number; 0: it is not. */
 double bramah__column_ratio(size_t n, size_t m, const bramah__expr *b, size_t k, size_t l);
 

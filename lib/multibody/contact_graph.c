@@ -204,3 +204,22 @@ bramah__pair bramah__patch_vary_wrench(const bramah__contact *contact, const bra
                         v_add(v_add(v_cross(wander(contact, patch, w), force), v_cross(patch->place, more)),
                               v_cross(patch->axis, wider))};
 }
+
+void bramah__patch_shift(const bramah__contact *contact, const bramah__patch_graph *patch, bramah__pair twist,
+                         bramah__patch_graph *change)
+{
+  const bramah__vec moved = m_rotate(patch->axes, v_add(twist.linear, v_cross(twist.angular, patch->place))),
+                    turns = m_rotate(patch->axes, v_cross(twist.angular, patch->axis));
+  *change = (bramah__patch_graph){0};
+  memcpy(change->at_place + 1, moved.x, sizeof moved.x);
+  if (!bramah__is_disc(contact)) return;
+  change->at_place[4] = e_scale(contact->radius, v_dot(patch->axis, twist.angular));
+  memcpy(change->along + 1, turns.x, sizeof turns.x);
+}
+
+bramah__pair bramah__patch_shift_wrench(const bramah__patch_graph *patch, const bramah__patch_graph *change)
+{
+  const bramah__vec force = m_unrotate(patch->axes, change->force),
+                    spread = m_unrotate(patch->axes, change->spread);
+  return (bramah__pair){force, v_add(v_cross(patch->place, force), v_cross(patch->axis, spread))};
+}

@@ -53,6 +53,12 @@ void bramah__patch_vary(const bramah__contact *contact, const bramah__patch_grap
 bramah__pair bramah__patch_vary_wrench(const bramah__contact *contact, const bramah__patch_graph *patch,
                                        const bramah__moves_graph *moves, const bramah__patch_graph *change);
 
+/* What its contacts see as the body moves by a twist, in its frame, while patch and forces do not turn: at the place and along the
+ * axis, heights as velocities by 1; and the wrench of the forces and spread that have been filled in. */
+void bramah__patch_shift(const bramah__contact *contact, const bramah__patch_graph *patch, bramah__pair twist,
+                         bramah__patch_graph *change);
+bramah__pair bramah__patch_shift_wrench(const bramah__patch_graph *patch, const bramah__patch_graph *change);
+
 /* In inertial axes: the force of f [3], the point of the body that a contact is at, and the arm from there to where it touches. */
 bramah__vec bramah__patch_force(const bramah__contact *contact, const bramah__patch_graph *patch,
                                 const bramah__body_graph *body, const bramah__expr *f);

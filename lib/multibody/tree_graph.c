@@ -286,6 +286,71 @@ void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph 
   }
 }
 
+/* ---- masses and wrenches of what is carried ---- */
+
+void bramah__tree_graph_composites(const bramah__tree *tree, const bramah__body_graph *body,
+                                   bramah__mass_graph *composite)
+{
+  for (size_t j = 0; j < tree->n; j++) composite[j] = body[j].mass;
+  for (size_t j = tree->n; j-- > 0;) {
+    if (tree->link[j].parent < 0 || body[j].frame == (int)j) continue;
+    bramah__mass_graph *parent = &composite[tree->link[j].parent];
+    parent->m = e_add(parent->m, composite[j].m);
+    parent->mg = v_add(parent->mg, composite[j].mg);
+    parent->J = m_add(parent->J, composite[j].J);
+  }
+}
+
+static int carries(const bramah__tree *tree, int j, int k)
+{
+  while (k > j) k = tree->link[k].parent;
+  return k == j;
+}
+
+/* The wrench that accelerates body j, with all that it carries, by a. */
+static bramah__pair accelerated(const bramah__tree *tree, const bramah__body_graph *body,
+                                const bramah__mass_graph *composite, size_t j, bramah__pair a)
+{
+  bramah__pair W = momentum(&composite[j], a);
+  for (size_t k = j + 1; k < tree->n; k++) {
+    const int p = tree->link[k].parent;
+    if (body[k].frame != (int)k || body[p].frame != body[j].frame || !carries(tree, (int)j, p)) continue;
+    W = p_add(W, wrench_from(body, k, accelerated(tree, body, composite, k, twist_into(body, k, a))));
+  }
+  return W;
+}
+
+void bramah__tree_graph_accelerate(const bramah__tree *tree, const bramah__body_graph *body,
+                                   const bramah__mass_graph *composite, size_t j, bramah__expr *tau)
+{
+  bramah__pair W = accelerated(tree, body, composite, j, body[j].b);
+  memset(tau, 0, tree->n * sizeof *tau);
+  for (int i = (int)j; i >= 0; i = tree->link[i].parent) {
+    tau[i] = p_dot(body[i].b, W);
+    W = wrench_from(body, (size_t)i, W);
+  }
+}
+
+void bramah__tree_graph_follow(const bramah__tree *tree, const bramah__body_graph *body,
+                               const bramah__expr *dz, bramah__pair *twist)
+{
+  for (size_t j = 0; j < tree->n; j++) {
+    const int p = tree->link[j].parent;
+    twist[j] = p_scale(dz[j], body[j].b);
+    if (p >= 0) twist[j] = p_add(twist_into(body, j, twist[p]), twist[j]);
+  }
+}
+
+void bramah__tree_graph_hold(const bramah__tree *tree, const bramah__body_graph *body, bramah__pair *wrench,
+                             bramah__expr *tau)
+{
+  for (size_t j = tree->n; j-- > 0;) {
+    const int p = tree->link[j].parent;
+    tau[j] = e_neg(p_dot(body[j].b, wrench[j]));
+    if (p >= 0) wrench[p] = p_add(wrench[p], wrench_from(body, j, wrench[j]));
+  }
+}
+
 /* A subtree, and how its bodies move as the joint in front of it does. */
 typedef struct moving {
   bramah__mass_graph mass;

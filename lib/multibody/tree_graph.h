@@ -83,6 +83,21 @@ void bramah__tree_graph_vary(const bramah__tree *tree, const bramah__body_graph 
 void bramah__tree_graph_tangent(const bramah__tree *tree, const bramah__body_graph *body,
                                 const bramah__expr *along, bramah__expr *T);
 
+/* Bodies with all that they carry in the same frame, [n]; and by them column j of the mass matrix as far up as the root: into tau [n], what
+ * joint j and those that carry it exert as it alone accelerates by 1. */
+void bramah__tree_graph_composites(const bramah__tree *tree, const bramah__body_graph *body,
+                                   bramah__mass_graph *composite);
+void bramah__tree_graph_accelerate(const bramah__tree *tree, const bramah__body_graph *body,
+                                   const bramah__mass_graph *composite, size_t j, bramah__expr *tau);
+
+/* Twists [n] of the bodies in their frames as the joints move along dz [n]. */
+void bramah__tree_graph_follow(const bramah__tree *tree, const bramah__body_graph *body,
+                               const bramah__expr *dz, bramah__pair *twist);
+
+/* What the joints exert against wrenches [n] on the bodies, which are then those on all that each carries. */
+void bramah__tree_graph_hold(const bramah__tree *tree, const bramah__body_graph *body, bramah__pair *wrench,
+                             bramah__expr *tau);
+
 /* The twist of a body in inertial axes about the inertial origin. */
 bramah__pair bramah__twist_graph(const bramah__body_graph *body, size_t number);
 

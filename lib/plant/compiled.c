@@ -489,7 +489,7 @@ static void set_iterate(bramah_coupled *c)
 }
 
 /* What comes of an iterate. */
-typedef enum verdict { CONVERGED, GO_ON, TOO_OLD, LEFT } verdict;
+typedef enum verdict { CONVERGED, GO_ON, TOO_OLD, LEFT, LEFT_BY_PIVOT } verdict;
 
 /* Where the start's own slopes lead, which have been run, as the first guess. The change over the step is then a correction
  * of Newton's as those that follow. Where friction has states it stays Taylor's. */
@@ -509,73 +509,105 @@ static void take_guess(bramah_coupled *c)
   }
 }
 
+/* Where the results of an iterate are. */
+typedef struct iterate_results {
+  const uint16_t *correction, *closing, *closure_pivot, *pivot, *factor;
+} iterate_results;
+
+static iterate_results results_of(const bramah_program *program, size_t part)
+{
+  const bramah__step_results *out = &program->out;
+  if (part == BRAMAH__PART_COARSE)
+    return (iterate_results){out->correction_coarse, out->closing_coarse, out->closure_pivot_coarse,
+                             out->pivot_coarse, out->factor_coarse};
+  if (part == BRAMAH__PART_AGAIN)
+    return (iterate_results){out->correction_again, out->closing_again, out->closure_pivot_again, NULL, NULL};
+  return (iterate_results){out->correction, out->closing, out->closure_pivot, out->pivot, out->factor};
+}
+
 /* Correct the guess by the iterate that has been run. It has converged where the correction is within the tolerances, or all
  * that would follow is: corrections that shrink by theta < 1/2 add up to theta / (1 - theta) of the last one, and Newton's
- * shrink faster (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8). */
-static verdict correct_guess(bramah_coupled *c, int again, double *last)
+ * shrink faster (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8). Those by a coarse tangent do not. */
+static verdict correct_guess(bramah_coupled *c, size_t part, int is_coarse, int is_first, double *last)
 {
   const bramah_program *program = c->compiled.program;
-  const bramah__step_results *out = &program->out;
+  const iterate_results out = results_of(program, part);
   const size_t nx = program->nx, nd = program->nd;
-  const uint16_t *correction = again ? out->correction_again : out->correction,
-                 *closing = again ? out->closing_again : out->closing,
-                 *closure_pivot = again ? out->closure_pivot_again : out->closure_pivot;
+  const int again = part == BRAMAH__PART_AGAIN;
   c->report.last_iterations++;
   c->report.last_evaluations++;
-  if ((!again && !pivots_hold(c, out->pivot, nx + program->nl, program->pivot, bramah__small_pivot)) ||
-      !pivots_hold(c, closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot)) {
-    c->report.left_pivot++;
-    return LEFT;
-  }
+  if ((!again && !pivots_hold(c, out.pivot, nx + program->nl, program->pivot, bramah__small_pivot)) ||
+      !pivots_hold(c, out.closure_pivot, nd, program->closure_pivot, bramah__small_closure_pivot))
+    return LEFT_BY_PIVOT;
 
   /* Size of the correction in units of the tolerances, and the largest part of it. */
-  double size = 0.0, largest = 0.0;
+  double size = 0.0, largest = 0.0, left = 0.0;
   for (size_t k = 0; k < nx; k++) {
-    const double part = fabs(result(c, correction, k)) / c->newton.tolerance[k];
-    size += part * part;
-    largest = part > largest ? part : largest;
+    const double part_of = fabs(result(c, out.correction, k)) / c->newton.tolerance[k];
+    size += part_of * part_of;
+    largest = part_of > largest ? part_of : largest;
   }
   for (size_t k = 0; k < nd; k++) {
     const double tolerance = bramah__closed_part * c->model->position_tolerance;
-    const double part = fabs(result(c, closing, k)) / tolerance;
-    largest = part > largest ? part : largest;
+    const double part_of = fabs(result(c, out.closing, k)) / tolerance;
+    largest = part_of > largest ? part_of : largest;
   }
   const double before = c->newton.before;
   const int is_tiny = largest <= bramah__rounding;
   const double shrinks = size / *last;
   if (again && !is_tiny && !(shrinks <= bramah__old_contraction)) return TOO_OLD;
-  if (!again &&
-      !(size < (c->report.last_iterations == 1 ? (double)INFINITY : bramah__contraction * before))) {
-    c->report.left_divergence++;
-    return LEFT;
-  }
+  if (!again && !(size < (is_first ? (double)INFINITY : bramah__contraction * before))) return LEFT;
+  for (size_t k = 0; again && k < nx; k++)
+    left = fmax(left, bramah__left_of(k, program->nf, sqrt(shrinks),
+                                      fabs(result(c, out.correction, k)) / c->newton.tolerance[k],
+                                      fabs(c->newton.correction[k]) / c->newton.tolerance[k]));
   *last = size;
   if (!again) c->newton.before = size;
-  for (size_t k = 0; k < nx; k++) c->newton.change[k] += result(c, correction, k);
-  for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, closing, k);
-  if (again) return is_tiny || sqrt(shrinks) * largest <= bramah__left_over ? CONVERGED : GO_ON;
+  for (size_t k = 0; k < nx; k++) {
+    c->newton.correction[k] = result(c, out.correction, k);
+    c->newton.change[k] += c->newton.correction[k];
+  }
+  for (size_t k = 0; k < nd; k++) c->next.z[program->index[k]] += result(c, out.closing, k);
+  if (again || is_coarse) return is_tiny || (again && left <= 1.0) ? CONVERGED : GO_ON;
   const int follows_little = largest <= bramah__near_enough && 4.0 * size * largest * largest <= before;
   return largest <= 1.0 || follows_little ? CONVERGED : GO_ON;
 }
 
-/* Newton's method with full steps from the guess in c->next; 1 if it has converged. Where no derivatives are wanted that are made of
- * the last tangent, the first one serves for what follows, unless corrections by it do not shrink well. */
-static int iterate(bramah_coupled *c, int any)
+/* Newton's method with full steps from the guess in c->next; by a tangent of `part`. Where no derivatives are wanted that are made of
+ * the last tangent, the first one serves for what follows, unless corrections by it do not shrink well: then another one comes, but for
+ * a coarse one, whose steps are made anew without it. */
+static verdict iterate(bramah_coupled *c, size_t part, int any)
 {
   const bramah_program *program = c->compiled.program;
+  const int is_coarse = part == BRAMAH__PART_COARSE;
+  const uint16_t *factor = results_of(program, part).factor;
   int again = 0;
   double last = 0.0;
   for (int i = 0; i < c->model->max_iterations; i++) {
+    const size_t now = again ? BRAMAH__PART_AGAIN : part;
     set_iterate(c);
     move_metered(c);
-    run(c, again ? BRAMAH__PART_AGAIN : BRAMAH__PART_ITERATE);
-    const verdict came = correct_guess(c, again, &last);
-    if (came == CONVERGED || came == LEFT) return came == CONVERGED;
-    if (!any && !again) carry(c, program->out.factor, program->n_factors, program->first_factor);
+    run(c, now);
+    const verdict came = correct_guess(c, now, is_coarse, i == 0, &last);
+    if (came == CONVERGED || came >= LEFT || (came == TOO_OLD && is_coarse)) return came;
+    if (!any && !again) carry(c, factor, program->n_factors, program->first_factor);
     again = !any && came == GO_ON;
   }
-  c->report.left_divergence++;
-  return 0;
+  return LEFT;
+}
+
+/* 1: the step's end has been found. */
+static int solve(bramah_coupled *c, int any)
+{
+  if (!any && c->compiled.program->n_coarse) {
+    if (iterate(c, BRAMAH__PART_COARSE, any) == CONVERGED) return 1;
+    bramah__predict(c);
+    c->newton.before = 0.0;
+  }
+  const verdict came = iterate(c, BRAMAH__PART_ITERATE, any);
+  c->report.left_pivot += came == LEFT_BY_PIVOT;
+  c->report.left_divergence += came == LEFT;
+  return came == CONVERGED;
 }
 
 /* ---- the end ---- */
@@ -685,7 +717,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   k->pose_known = 0;
   hold_spools(c, &c->next, c->model->h);
   set_motions(c, &c->next);
-  if (!iterate(c, any)) return 0;
+  if (!solve(c, any)) return 0;
   if (any) give_derivatives(c, w);
   set_iterate(c);
   move_metered(c);

@@ -22,9 +22,21 @@ static const double bramah__contraction = 0.25;
 static const double bramah__near_enough = 10.0;
 
 /* A step without derivatives goes on with the factors of the tangent that it has. Corrections by these shrink by a ratio; one whose
- * square is more than this is not made, for a new tangent is due. They end where what is left is estimated to be this part
- * of the tolerances, for accelerations follow positions by 4/h^2; or where corrections themselves are that small, and rounding. */
-static const double bramah__old_contraction = 0.01, bramah__left_over = 1e-7, bramah__rounding = 1e-5;
+ * square is more than this is not made, for a new tangent is due. They end where what is left is estimated to be these parts
+ * of the tolerances, of positions, which accelerations follow by 4/h^2, and of first-order states; or where corrections themselves are
+ * as small as rounding. */
+static const double bramah__old_contraction = 0.01, bramah__left_over = 1e-7, bramah__left_first_order = 1e-4,
+                    bramah__rounding = 1e-5;
+
+/* What would be left of unknown k, of which the first n_positions are positions, in units of that part: its correction, in units of its
+ * tolerance, and the one before it. All shrink by theta, and each by itself, as what converges fast may hide what does not. */
+static inline double bramah__left_of(size_t k, size_t n_positions, double theta, double correction,
+                                     double before)
+{
+  const double own = correction > 0.0 ? correction / before : 0.0;
+  return (own > theta ? own : theta) * correction /
+         (k < n_positions ? bramah__left_over : bramah__left_first_order);
+}
 
 /* Closing corrections end the iteration below this part of the tolerance of positions: the residual does not see what
  * remains of them, the square. */

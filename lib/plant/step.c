@@ -313,25 +313,25 @@ typedef struct contraction {
   int lasts;     /* 1: a tangent may serve for more than one correction, and the first one be coarse */
   int is_coarse; /* the last one is */
   int is_old;    /* it has served before, and newton->correction is there */
-  double left;   /* what of the tolerances the next one would then be, as they shrink */
+  double left;   /* what the next one would then be, as they shrink, in parts of what may be left */
 } contraction;
 
 /* Is nothing left to do after this correction? Newton's own next one would be its square. */
 static int is_last(const contraction *t, double largest)
 {
   if (!t->is_coarse && !t->is_old) return largest <= 1.0;
-  return largest <= bramah__rounding || (t->is_old && t->left <= bramah__left_over);
+  return largest <= bramah__rounding || (t->is_old && t->left <= 1.0);
 }
 
-/* What the correction after newton->g would be, in units of its tolerance: they shrink by theta, and each by itself, as what converges
- * fast may hide what does not. */
-static double left_after(const bramah__newton *newton, size_t nx, double theta)
+/* What the correction after newton->g would be, in parts of what may be left. */
+static double left_after(const bramah_coupled *c, double theta)
 {
+  const bramah__newton *newton = &c->newton;
   double largest = 0.0;
-  for (size_t k = 0; k < nx; k++) {
-    const double g = fabs(newton->g[k]), own = g > 0.0 ? g / fabs(newton->correction[k]) : 0.0;
-    largest = fmax(largest, fmax(theta, own) * g / newton->tolerance[k]);
-  }
+  for (size_t k = 0; k < bramah__n_unknowns(c); k++)
+    largest = fmax(largest, bramah__left_of(k, bramah__n_mechanical(c), theta,
+                                            fabs(newton->g[k]) / newton->tolerance[k],
+                                            fabs(newton->correction[k]) / newton->tolerance[k]));
   return largest;
 }
 
@@ -345,7 +345,7 @@ static bramah_status look_further(bramah_coupled *c, contraction *t, double part
   bramah_status status = BRAMAH_OK;
   t->is_old =
       t->lasts && part == 1.0 && shrinks <= (t->is_coarse ? coarse_contraction : bramah__old_contraction);
-  t->left = left_after(newton, nx, sqrt(shrinks));
+  t->left = left_after(c, sqrt(shrinks));
   if (t->is_old) memcpy(newton->correction, newton->g, nx * sizeof(double));
   if (t->is_coarse && !(shrinks <= coarse_progress)) {
     status = move_candidate(c, -1.0);

@@ -134,6 +134,44 @@ void bramah__seed_forces(bramah__step_builder *b, size_t k)
     bramah__seed(b, b->tau[j], nd > 0 ? dtau[j] : e_add(b->T[j * n + own], dtau[j]));
 }
 
+/* The force of contact i as it shifts by `seen` over the step. */
+static void press(const bramah__step_builder *b, size_t i, const bramah__expr *seen, bramah__expr *f)
+{
+  for (size_t k = 0; k < 3; k++) {
+    const bramah__expr *by = b->by_touch + (i * BRAMAH__RUBBED + k) * BRAMAH__TOUCHES;
+    f[k] = e_number(0.0);
+    for (size_t a = 1; a < BRAMAH__TOUCHES; a++) {
+      const bramah__expr rate = e_mul(b->c1, by[a]);
+      f[k] = e_add(f[k], e_mul(a == 3 ? e_add(by[0], rate) : rate, seen[a]));
+    }
+  }
+}
+
+void bramah__vary_held(bramah__step_builder *b, const bramah__expr *dz, bramah__expr *tau)
+{
+  const bramah_model *model = b->model;
+  bramah__pair twist[BRAMAH__MOST_BODIES], *wrench = (bramah__pair *)(void *)b->wrench_change;
+  memset(wrench, 0, b->out->n * sizeof *wrench);
+  bramah__tree_graph_follow(&model->tree, b->body, dz, twist);
+  for (size_t first = 0, end; first < model->n_contact_points; first = end) {
+    const bramah__contact *contact = &model->contact_point[first];
+    const bramah__patch_graph *patch = bramah__patch_at(b, first);
+    bramah__patch_graph change;
+    end = first + bramah__patch_of(model, first);
+    if (contact->pressed > 0.0 || contact->meets) continue;
+    bramah__patch_shift(contact, patch, twist[contact->body], &change);
+    for (size_t i = first; i < end; i++) {
+      const double offset = bramah__patch_offset(&model->contact_point[i]);
+      bramah__expr seen[BRAMAH__TOUCHES], f[3];
+      bramah__patch_touch(&change, offset, seen);
+      press(b, i, seen, f);
+      bramah__patch_push(&change, offset, f);
+    }
+    wrench[contact->body] = p_add(wrench[contact->body], bramah__patch_shift_wrench(patch, &change));
+  }
+  bramah__tree_graph_hold(&model->tree, b->body, wrench, tau);
+}
+
 void bramah__seed_parameter(bramah__step_builder *b, size_t k)
 {
   const bramah__parameter *p = &b->model->parameter[k];

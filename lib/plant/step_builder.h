@@ -14,6 +14,11 @@
 /* What a contact has derivatives of by what it sees: its force in the axes of its patch, and the rates of its bristles. */
 enum { BRAMAH__RUBBED = 3 + BRAMAH__CONTACT_STATES };
 
+/* Most forces that resist along an arm (step_mechanics.c). */
+#define BRAMAH__ARMS                                                                                         \
+  (model->forces.n_springs + model->forces.n_joint_springs + n + model->forces.n_limits +                    \
+   BRAMAH__MOST_SHAFT_JOINTS * (model->n_contact_points + model->n_shafts) + nc)
+
 /* Expressions of a machine; matrices row-major. A patch stands at its first contact. */
 #define BRAMAH__STEP_EXPRESSIONS(X)                                                                          \
   X(supply, model->circuit.n_supplies)                                                                       \
@@ -60,13 +65,15 @@ enum { BRAMAH__RUBBED = 3 + BRAMAH__CONTACT_STATES };
   X(f_state, nx) /* the same with load pressures as a state has them */                                      \
   X(signal, nl)  /* what valves report of their loads */                                                     \
   X(J, nt *nt)                                                                                               \
+  X(arm, BRAMAH__ARMS *nr) /* of forces that resist, which follow them; and behind these f of the circuit */ \
+  X(pull, BRAMAH__ARMS + np)                                                                                 \
   X(mass, nf *nf)   /* dr/dz'' */                                                                            \
   X(r_v, nf *nf)    /* dr/dz' */                                                                             \
   X(T, n *(n + 4))  /* of the joint forces */                                                                \
   X(pd_v, np *nf)   /* d rates/dz' */                                                                        \
   X(slopes, nx *ne) /* accelerations and first-order rates that the equations give, by the error state */    \
   X(slopes_before, nx *ne) /* the same at the start of a step */                                             \
-  X(rhs, (nt + nq) * (ne + nn) + nd * (2 * n + 1))                                                           \
+  X(rhs, (nt + nq) * (ne + nn) + nd * (2 * n + 1) + BRAMAH__ARMS)                                            \
   X(column, nt + n + nq)                                                                                     \
   X(load, nw) /* of quasistatic actuators */                                                                 \
   X(load_along, nw)                                                                                          \
@@ -78,14 +85,14 @@ enum { BRAMAH__RUBBED = 3 + BRAMAH__CONTACT_STATES };
   X(x_by_move, nh *nf) /* of those that are error states x at the end of a step by changes over it, ... */   \
   X(x_by_rate, nh *nf) /* ... of that what rates do, ... */                                                  \
   X(x_by_x, nh)        /* ... and by what they began with */                                                 \
-  X(at, n + n + nf + nf + np + np + ns + ny + nq + nl) /* seeds of a derivative */                           \
-  X(along, n + n + nf + nf + np + np + ns + ny + nq + nl)                                                    \
+  X(at, n + n + nf + nf + np + np + ns + ny + nq + nl + nc + nc) /* seeds of a derivative */                 \
+  X(along, n + n + nf + nf + np + np + ns + ny + nq + nl + nc + nc)                                          \
   X(work_force, n_works)                                                                                     \
   X(work_path, n_works)                                                                                      \
   X(output, model->n_outputs)                                                                                \
   X(slope, model->n_outputs)                                                                                 \
   X(shown, model->n_outputs *bramah__reading_width(b->out))                                                  \
-  X(result, n_results + nt * nt + bramah__n_columns(b->out) * (ne + nx) +                                    \
+  X(result, n_results + 2 * (nt * nt + nx + nl + 2 * nd) + bramah__n_columns(b->out) * (ne + nx) +           \
                 model->n_outputs * bramah__reading_width(b->out))
 
 #define BRAMAH__BUILDER_INPUT(name, rate, count) bramah__expr *in_##name;
@@ -105,9 +112,9 @@ typedef struct bramah__step_builder {
   bramah__vec gravity;
   bramah__link_graph link[BRAMAH__MOST_BODIES];
   bramah__body_graph body[BRAMAH__MOST_BODIES];
-  bramah__elimination loops, tangent, inertia, guess;
-  double *typical, *value;  /* of inputs, of nodes */
-  size_t n_seeds, n_follow; /* so many of w follow the loads: gauges do in readings alone */
+  bramah__elimination loops, tangent, coarse, inertia, guess;
+  double *typical, *value;          /* of inputs, of nodes */
+  size_t n_arms, n_seeds, n_follow; /* so many of w follow the loads: gauges do in readings alone */
   bramah__part *part; /* as many as the program numbers; their results lie one behind the other in `result` */
   size_t n_parts, n_results;
 } bramah__step_builder;
@@ -131,10 +138,10 @@ static inline size_t bramah__patch_of(const bramah_model *model, size_t contact)
                nv = (p)->nv, ne = (p)->ne, ns = (p)->ns, nc = (p)->nc, nw = (p)->nw, ny = (p)->ny,           \
                nm = (p)->nm, nr = nf + nm, nq = (p)->nq, nh = (p)->nh, nk = (p)->nk, no = (p)->no,           \
                ng = (p)->ng, nb = (p)->nb, nl = (p)->nl, nu = (p)->nu, nt = nx + nl, n_par = (p)->n_par,     \
-               n_works = (p)->n_works, n_factors = (p)->n_factors;                                           \
+               n_works = (p)->n_works, n_factors = (p)->n_factors, n_coarse = (p)->n_coarse;                 \
   (void)n, (void)nd, (void)nf, (void)np, (void)nx, (void)nn, (void)nv, (void)ne, (void)ns, (void)nc,         \
       (void)nw, (void)ny, (void)nm, (void)nr, (void)nq, (void)nh, (void)nk, (void)no, (void)ng, (void)nb,    \
-      (void)nl, (void)nu, (void)nt, (void)n_par, (void)n_works, (void)n_factors
+      (void)nl, (void)nu, (void)nt, (void)n_par, (void)n_works, (void)n_factors, (void)n_coarse
 
 /* Memory for all expressions, which are 0, and inputs. Returns 0 where that fails. */
 int bramah__take_expressions(bramah__step_builder *b);
@@ -179,6 +186,9 @@ void bramah__seed_parameter(bramah__step_builder *b, size_t k);
 void bramah__set_force_tangent(bramah__step_builder *b, bramah__expr by_z, bramah__expr by_zd,
                                bramah__expr by_zdd);
 void bramah__seed_forces(bramah__step_builder *b, size_t k);
+
+/* The joint forces of contacts alone, tau [n], as all joints move along dz [n] and their rates by 2/h of that, while nothing turns. */
+void bramah__vary_held(bramah__step_builder *b, const bramah__expr *dz, bramah__expr *tau);
 
 /* df [count] along the seeds, which are then gone. Quasistatic actuators follow their loads. */
 void bramah__derive_along(bramah__step_builder *b, size_t count, const bramah__expr *f, bramah__expr *df);

@@ -114,6 +114,44 @@ static void add_iterate(bramah__step_builder *b)
   }
 }
 
+/* How forces that resist, and rates of the circuit, follow independent coordinate f, as arms stay: `pull` and behind it f of the
+ * circuit, into out. */
+static void vary_pulls(bramah__step_builder *b, size_t f, bramah__expr *out)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  for (size_t j = 0; j < n; j++) {
+    bramah__seed(b, b->in_z[j], b->Rz_f[j]);
+    bramah__seed(b, b->q_d[j], e_mul(b->c1, b->Rz_f[j]));
+  }
+  for (size_t c = 0; c < nc; c++) {
+    bramah__seed(b, b->s[c], b->s_i[c * nr + f]);
+    bramah__seed(b, b->v[c], e_mul(b->c1, b->s_i[c * nr + f]));
+  }
+  hold_signals(b);
+  bramah__derive_along(b, b->n_arms + np, b->pull, out);
+}
+
+/* A tangent of the step without what turns as the machine moves, where there are loops, whose turning costs most. 1: there is one. */
+static int set_coarse(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  bramah__expr *tau = b->column, *pull = b->rhs;
+  if (nd == 0 || ng > 0) return 0;
+  memcpy(b->pull + b->n_arms, b->f + nf, np * sizeof *b->f);
+  for (size_t f = 0; f < nf; f++) {
+    for (size_t j = 0; j < n; j++) b->Rz_f[j] = b->Rz[j * nr + f];
+    bramah__vary_held(b, b->Rz_f, tau);
+    vary_pulls(b, f, pull);
+    for (size_t g = 0; g < nf; g++) {
+      const bramah__expr held =
+          e_add(e_sum_products(n, b->Rz + g, nr, tau, 1), e_sum_products(b->n_arms, b->arm + g, nr, pull, 1));
+      b->J[g * nt + f] = e_add(held, e_mul(b->c2, b->mass[g * nf + f]));
+    }
+    bramah__put_column(np, pull + b->n_arms, b->J + nf * nt + f, nt);
+  }
+  return bramah__eliminate_like(&b->tangent, b->J, &b->coarse);
+}
+
 /* The same with these factors as inputs. */
 static void add_again(bramah__step_builder *b)
 {
@@ -133,17 +171,56 @@ static void add_again(bramah__step_builder *b)
   give_pivots_again(b, &b->loops);
 }
 
+/* Does independent coordinate f move no dependent one? */
+static int moves_alone(const bramah__step_builder *b, size_t f)
+{
+  const size_t nr = b->out->nf + b->out->nm;
+  for (size_t k = 0; k < b->out->nd; k++)
+    if (!e_is(b->Rz[(size_t)b->out->index[k] * nr + f], 0.0)) return 0;
+  return 1;
+}
+
+/* The mass matrix. Where there are loops, coordinates that move no other joint carry all behind them as one body, which costs less than
+ * to go through the tree for each; what moves loops has their rows, too. */
 static void set_mass(bramah__step_builder *b)
 {
-  const size_t nf = b->out->nf;
+  const size_t nf = b->out->nf, nd = b->out->nd;
+  const int *joint = b->out->index + nd;
   const bramah__expr zero = e_number(0.0), one = e_number(1.0);
+  bramah__mass_graph composite[BRAMAH__MOST_BODIES];
+  bramah__tree_graph_composites(&b->model->tree, b->body, composite);
   bramah__set_force_tangent(b, zero, zero, one);
   for (size_t f = 0; f < nf; f++) {
-    bramah__seed(b, b->in_zdd[f], one);
-    bramah__seed_forces(b, f);
-    bramah__derive_along(b, nf, b->r, b->column);
-    bramah__put_column(nf, b->column, b->mass + f, nf);
+    const int alone = nd > 0 && moves_alone(b, f);
+    if (alone) {
+      bramah__tree_graph_accelerate(&b->model->tree, b->body, composite, (size_t)joint[f], b->Rz_f);
+    } else {
+      bramah__seed(b, b->in_zdd[f], one);
+      bramah__seed_forces(b, f);
+      bramah__derive_along(b, nf, b->r, b->column);
+    }
+    for (size_t g = 0; g < nf; g++) {
+      const int is_rider = nd > 0 && moves_alone(b, g);
+      if (!alone) b->mass[g * nf + f] = b->column[g];
+      if (!alone && is_rider) b->mass[f * nf + g] = b->column[g];
+      if (alone && is_rider && !e_is(b->Rz_f[joint[g]], 0.0))
+        b->mass[g * nf + f] = b->mass[f * nf + g] = b->Rz_f[joint[g]];
+    }
   }
+}
+
+/* An iterate with the coarse tangent; its factors are those that one with the exact tangent has. */
+static void add_coarse(bramah__step_builder *b)
+{
+  BRAMAH__STEP_SIZES(b->out);
+  bramah__begin_part(b, point_part(b));
+  if (!set_coarse(b)) return;
+  give_correction(b, &b->coarse);
+  give_pivots_again(b, &b->loops);
+  give_pivots_again(b, &b->coarse);
+  for (size_t i = 0; i < nt * nt; i++)
+    if (!e_is_number(b->tangent.LU[i])) bramah__give(b, 1, &b->coarse.LU[i], 1);
+  b->out->n_coarse = n_factors;
 }
 
 /* r = M z''_i + r(0): at a state the accelerations are those at which it vanishes. */
@@ -614,6 +691,7 @@ static void find_results(bramah_program *out)
   FIND_PART(BRAMAH__PART_SPEEDS, BRAMAH__SPEEDS_RESULTS)
   FIND_PART(BRAMAH__PART_ITERATE, BRAMAH__ITERATE_RESULTS)
   FIND_PART(BRAMAH__PART_AGAIN, BRAMAH__AGAIN_RESULTS)
+  FIND_PART(BRAMAH__PART_COARSE, BRAMAH__COARSE_RESULTS)
   FIND_PART(BRAMAH__PART_INERTIA, BRAMAH__INERTIA_RESULTS)
   FIND_PART(BRAMAH__PART_TRANSITION, BRAMAH__TRANSITION_RESULTS)
   FIND_PART(BRAMAH__PART_PLACE, BRAMAH__PLACE_RESULTS)
@@ -651,6 +729,7 @@ static bramah_status build(bramah__step_builder *b)
   add_iterate(b);
   add_again(b);
   set_mass(b);
+  add_coarse(b);
   status = set_state(b);
   if (status != BRAMAH_OK) return status;
   if (out->scope != BRAMAH_PROGRAM_STEPS) set_slopes(b);
@@ -685,6 +764,7 @@ bramah_status bramah__step_graph_build(const bramah__state *at, bramah_program *
   bramah__graph_free(b->graph);
   bramah__elimination_free(&b->loops);
   bramah__elimination_free(&b->tangent);
+  bramah__elimination_free(&b->coarse);
   bramah__elimination_free(&b->inertia);
   bramah__elimination_free(&b->guess);
   free(b->all);

@@ -10,6 +10,8 @@
  *       transition   derivatives of the end of the step by its start
  *       parameter k  and by parameter k
  *   again          another iterate with the factors of the tangent that the last one has left
+ *   coarse         a first iterate with a tangent that costs half as much: of forces, contacts, masses and circuit, without what turns as
+ *                  the machine moves, which is small against 4/h^2 of the masses; its factors have the place of the iterate's
  *   place          what closes the loops, alone
  *   pose           what follows from positions, rates and first-order states: all rates, actuators, works
  *     readings     outputs with their derivatives, each alone
@@ -81,6 +83,12 @@
   X(correction_again, nx)                                                                                    \
   X(closing_again, nd)                                                                                       \
   X(closure_pivot_again, nd)
+#define BRAMAH__COARSE_RESULTS(X)                                                                            \
+  X(correction_coarse, n_coarse ? nx : 0)                                                                    \
+  X(closing_coarse, n_coarse ? nd : 0)                                                                       \
+  X(closure_pivot_coarse, n_coarse ? nd : 0)                                                                 \
+  X(pivot_coarse, n_coarse ? nx + nl : 0)                                                                    \
+  X(factor_coarse, n_coarse)
 #define BRAMAH__INERTIA_RESULTS(X) X(mass, nf *nf)
 #define BRAMAH__TRANSITION_RESULTS(X)                                                                        \
   X(F, ne *ne)                                                                                               \
@@ -125,6 +133,7 @@
   BRAMAH__SPEEDS_RESULTS(X)                                                                                  \
   BRAMAH__ITERATE_RESULTS(X)                                                                                 \
   BRAMAH__AGAIN_RESULTS(X)                                                                                   \
+  BRAMAH__COARSE_RESULTS(X)                                                                                  \
   BRAMAH__INERTIA_RESULTS(X)                                                                                 \
   BRAMAH__TRANSITION_RESULTS(X)                                                                              \
   BRAMAH__PLACE_RESULTS(X)                                                                                   \
@@ -150,6 +159,7 @@ enum {
   BRAMAH__PART_SPEEDS = BRAMAH__FIRST_PART,
   BRAMAH__PART_ITERATE,
   BRAMAH__PART_AGAIN,
+  BRAMAH__PART_COARSE,
   BRAMAH__PART_INERTIA,
   BRAMAH__PART_TRANSITION,
   BRAMAH__PART_PLACE,
@@ -183,7 +193,8 @@ struct bramah_program {
   bramah__tape tape;
   bramah__step_inputs in;
   bramah__step_results out;
-  size_t first_factor, n_factors; /* inputs of `again`, behind the others; as many as `factor` has */
+  /* inputs of `again`, behind the others; as many as `factor` has; those of a coarse tangent, 0: it is not worth it */
+  size_t first_factor, n_factors, n_coarse;
   size_t n, nd, nf, np, nx, nn, nv, ne, ns, nc, nw, ny, nm, nq, nh, nk, no, ng, nb, nl, nu, n_par, n_works;
   bramah__reading *reading;                   /* [n_outputs] */
   size_t *work;                               /* [n_works] */

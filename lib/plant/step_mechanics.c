@@ -222,7 +222,10 @@ static bramah__expr measure(bramah__step_builder *b, bramah__expr length, bramah
 /* r += by force: a generalised force that acts against the motion. by [nr] */
 static void resist(bramah__step_builder *b, const bramah__expr *by, bramah__expr force)
 {
-  for (size_t f = 0; f < b->out->nf + b->out->nm; f++) b->r[f] = e_add(b->r[f], e_mul(by[f], force));
+  const size_t nr = b->out->nf + b->out->nm;
+  for (size_t f = 0; f < nr; f++) b->r[f] = e_add(b->r[f], e_mul(by[f], force));
+  memcpy(b->arm + b->n_arms * nr, by, nr * sizeof *by);
+  b->pull[b->n_arms++] = force;
 }
 
 static void add_springs(bramah__step_builder *b, size_t *works)

@@ -105,6 +105,7 @@ static void write_sizes(const bramah__source *s, int derivatives)
                {"METERED", p->nw},
                {"STANDING", p->nk},
                {"FACTORS", derivatives == 1 ? 0 : p->n_factors},
+               {"COARSE_TANGENT", derivatives == 1 ? 0 : p->n_coarse > 0},
                {"LEAPS", p->nw > 0 || model->leaps},
                {"STEP_NS", (size_t)model->step_ns}};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -403,6 +404,11 @@ static const struct {
               {BRAMAH__PART_AGAIN, "correction_again", "correction_again", PLAIN},
               {BRAMAH__PART_AGAIN, "closing_again", "closing_again", PLAIN},
               {BRAMAH__PART_AGAIN, "closure_pivot_again", "closure_pivot_again", PLAIN},
+              {BRAMAH__PART_COARSE, "correction_coarse", "correction", PLAIN},
+              {BRAMAH__PART_COARSE, "closing_coarse", "closing", PLAIN},
+              {BRAMAH__PART_COARSE, "closure_pivot_coarse", "closure_pivot", PLAIN},
+              {BRAMAH__PART_COARSE, "pivot_coarse", "pivot", PLAIN},
+              {BRAMAH__PART_COARSE, "factor_coarse", "factor", PLAIN},
               {BRAMAH__PART_POSE, "zd_all", "zd_all", 0},
               {BRAMAH__PART_POSE, "stroke", "stroke", 0},
               {BRAMAH__PART_POSE, "velocity", "velocity", 0},
@@ -440,7 +446,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
 {
   const size_t n = p->n, nd = p->nd, nf = p->nf, np = p->np, nx = p->nx, ne = p->ne, ns = p->ns, nc = p->nc,
                nn = p->nn, nw = p->nw, nm = p->nm, nq = p->nq, nk = p->nk, nh = p->nh, nl = p->nl, nu = p->nu,
-               n_works = p->n_works, n_factors = p->n_factors;
+               n_works = p->n_works, n_factors = p->n_factors, n_coarse = p->n_coarse;
   const struct {
     const char *name;
     const uint16_t *at;
@@ -452,7 +458,7 @@ static size_t list_results(const bramah_program *p, int derivatives, bramah__c_m
   for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
       if (strcmp(all[i].name, wanted[k].result) == 0 && is_with(wanted[k].derivative, derivatives) &&
-          (all[i].n || !is_special(wanted[k].name)))
+          (all[i].n || (!is_special(wanted[k].name) && wanted[k].part != BRAMAH__PART_COARSE)))
         out[n_out++] = (bramah__c_member){
             wanted[k].name, wanted[k].part,
             (size_t)(all[i].at - bramah__tape_results(&p->tape, wanted[k].part)), all[i].n};
@@ -691,19 +697,13 @@ static const struct {
   size_t part;
   const char *name;
   int derivative;
-} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},
-                  {BRAMAH__PART_STEP, "before", 0},
-                  {BRAMAH__PART_SPEEDS, "speeds", 0},
-                  {BRAMAH__PART_ITERATE, "iterate", 0},
-                  {BRAMAH__PART_AGAIN, "again", PLAIN},
-                  {BRAMAH__PART_INERTIA, "inertia", 1},
-                  {BRAMAH__PART_TRANSITION, "transition", 1},
-                  {BRAMAH__PART_PLACE, "place", 1},
-                  {BRAMAH__PART_POSE, "pose", 0},
-                  {BRAMAH__PART_ENDS, "ends", 0},
-                  {BRAMAH__PART_FLOWS, "flows", 0},
-                  {BRAMAH__PART_RATES, "rates", 0},
-                  {BRAMAH__PART_SLOPES, "slopes", 1},
+} step_parts[] = {{BRAMAH__PART_SETUP, "setup", 0},     {BRAMAH__PART_STEP, "before", 0},
+                  {BRAMAH__PART_SPEEDS, "speeds", 0},   {BRAMAH__PART_ITERATE, "iterate", 0},
+                  {BRAMAH__PART_AGAIN, "again", PLAIN}, {BRAMAH__PART_COARSE, "coarse", PLAIN},
+                  {BRAMAH__PART_INERTIA, "inertia", 1}, {BRAMAH__PART_TRANSITION, "transition", 1},
+                  {BRAMAH__PART_PLACE, "place", 1},     {BRAMAH__PART_POSE, "pose", 0},
+                  {BRAMAH__PART_ENDS, "ends", 0},       {BRAMAH__PART_FLOWS, "flows", 0},
+                  {BRAMAH__PART_RATES, "rates", 0},     {BRAMAH__PART_SLOPES, "slopes", 1},
                   {BRAMAH__PART_GUESS, "guess", 1}};
 enum { N_STEP_PARTS = sizeof step_parts / sizeof *step_parts };
 
@@ -791,7 +791,8 @@ static int make_lists(const bramah__source *s, const bramah__source_addition *a,
                                .n_results = list_results(s->program, derivatives_of(a), out->result)};
   for (size_t i = 0; i < N_STEP_PARTS; i++)
     if (is_with(step_parts[i].derivative, derivatives_of(a)) &&
-        (s->program->nw || step_parts[i].part != BRAMAH__PART_SPEEDS))
+        (s->program->nw || step_parts[i].part != BRAMAH__PART_SPEEDS) &&
+        (s->program->n_coarse || step_parts[i].part != BRAMAH__PART_COARSE))
       out->part[source->n_parts++] = (bramah__c_part){step_parts[i].part, step_parts[i].name, 0};
   if (a) list_parameters(s, a, out);
   if (a) list_readings(s, a, out);
