@@ -56,6 +56,7 @@ static bramah_status watch(void *user, bramah_filter_event event, bramah_filter 
   if (a->adaptive && event == BRAMAH_FILTER_PREDICTED) bramah_adaptive_predicted(a->adaptive);
   if (a->adaptive && event == BRAMAH_FILTER_CORRECTED) bramah_adaptive_corrected(a->adaptive);
   if (a->monitor) bramah_monitor_watch(a->monitor, event);
+  if (event == BRAMAH_FILTER_CORRECTED) bramah__noise_doubt_watch(a);
   return a->smoother ? bramah_smoother_record(a->smoother, event, filter, diag) : BRAMAH_OK;
 }
 

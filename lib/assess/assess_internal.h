@@ -137,6 +137,20 @@ uint64_t bramah__hash(const void *bytes, size_t n, uint64_t hash);
 
 /* ---- an assessment ---- */
 
+/* What of the corrections of an augmented state comes from changes of its gains, over a window (noise_doubt.c). */
+typedef struct bramah__gathered {
+  double sum, variance;     /* so far in the window that is open, and what it is by chance */
+  int64_t from_ns, last_ns; /* of the window; of the last correction */
+  double worst, share,
+      start; /* of the window most in doubt: sum in standard deviations, and in those of the state; when it began [s] */
+} bramah__gathered;
+
+typedef struct bramah__mean_gain {
+  double value;
+  int64_t time_ns;
+  int is_known;
+} bramah__mean_gain;
+
 /* Estimates that a diagnosis can begin with, spread over the run. */
 enum { BRAMAH__KEPT = 128 };
 
@@ -158,6 +172,8 @@ typedef struct bramah__band {
   X(size_t, shown_as, a->n_augmented, "output of the plant, or n_output")                                    \
   X(bramah_augmented_estimate, augmented, a->n_augmented, "states")                                          \
   X(int64_t, estimated_from, a->n_augmented, "as in bramah_augmented_estimate")                              \
+  X(bramah__gathered, gathered, a->n_augmented)                                                              \
+  X(bramah__mean_gain, mean_gain, a->n_augmented * a->n_sensors)                                             \
   X(bramah_filter_phase, phases, a->n_phases)                                                                \
   X(bramah__innovations, innovations, a->n_sensors, "sums")                                                  \
   X(bramah__windows, windows, a->n_sensors + 1, "of each, and of all together")                              \
@@ -265,7 +281,8 @@ bramah_status bramah__truth_seek(bramah_assess *a, int64_t time_ns, int *matched
 void bramah__accuracy_step(bramah_assess *a);
 void bramah__accuracy_smoothed(bramah_assess *a);
 
-/* noise_doubt.c: whether process noise is claimed that is not there, while constants are learned; NULL: not. */
+/* noise_doubt.c: after each correction of the filter. Whether process noise is claimed that is not there, while constants are learned; NULL: not. */
+void bramah__noise_doubt_watch(bramah_assess *a);
 const bramah_doubt *bramah__noise_doubt(bramah_assess *a);
 
 /* unknown_inputs.c: keep a row for the second filter; after each step of the first the same step of the second.

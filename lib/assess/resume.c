@@ -25,7 +25,7 @@ typedef struct plain {
   void *from;
   size_t size;
 } plain;
-enum { PLAIN = 9 };
+enum { PLAIN = 11 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
@@ -38,6 +38,8 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[6] = (plain){"windows", a->windows, (a->n_sensors + 1) * sizeof *a->windows};
   out[7] = (plain){"energy", (void *)(uintptr_t)&a->results.energy, sizeof a->results.energy};
   out[8] = (plain){"alarms", a->alarms, (a->n_sensors + 1) * sizeof *a->alarms};
+  out[9] = (plain){"gathered", a->gathered, a->n_augmented * sizeof *a->gathered};
+  out[10] = (plain){"mean gains", a->mean_gain, a->n_augmented * a->n_sensors * sizeof *a->mean_gain};
 }
 
 static identity identity_of(const bramah_assess *a)
