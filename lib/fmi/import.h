@@ -107,6 +107,11 @@ typedef struct bramah__fmu_calls {
                        bramah_diag *diag);
   bramah_status (*set)(bramah__fmu_instance *instance, size_t n, const uint32_t *reference,
                        const double *value, bramah_diag *diag);
+  /* A whole number or a truth value (0, 1). */
+  bramah_status (*get_whole)(bramah__fmu_instance *instance, uint32_t reference, int is_truth, double *value,
+                             bramah_diag *diag);
+  bramah_status (*set_whole)(bramah__fmu_instance *instance, uint32_t reference, int is_truth, double value,
+                             bramah_diag *diag);
   bramah_status (*step)(bramah__fmu_instance *instance, double time, double length, bramah_diag *diag);
   /* Derivative of each unknown by each known, J [n_unknown x n_known]. */
   bramah_status (*directional)(bramah__fmu_instance *instance, size_t n_unknown, const uint32_t *unknown,

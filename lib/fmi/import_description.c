@@ -229,6 +229,11 @@ static void take_type(reading *r, bramah__fmu_scalar *s, const char *element, co
   s->unit = keep(r, attribute(a, "unit"));
   s->declared_type = keep(r, attribute(a, "declaredType"));
   s->has_derivative = reference(r, a, "derivative", &s->derivative);
+  if (s->type == BRAMAH__FMU_BOOLEAN) s->start = is_true(a, "start");
+  if (s->type == BRAMAH__FMU_INTEGER) {
+    const char *start = attribute(a, "start");
+    if (start && !strpbrk(start, " \t\r\n")) number(r, a, "start", &s->start);
+  }
   if (s->type == BRAMAH__FMU_REAL) {
     const char *start = attribute(a, "start"); /* an array has several */
     number(r, a, "nominal", &s->nominal);

@@ -345,6 +345,14 @@ bramah_status bramah__exchange_set(local_instance *i, size_t n, const uint32_t *
   return status ? status : settle(i, e->now, diag);
 }
 
+bramah_status bramah__exchange_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
+                                         bramah_diag *diag)
+{
+  bramah_status status = begin_event(i, diag);
+  if (!status) status = bramah__fmu_set_whole(i, reference, is_truth, value, diag);
+  return status ? status : settle(i, i->exchange->now, diag);
+}
+
 bramah__fmu_event *bramah__exchange_event(local_instance *i) { return &i->exchange->event; }
 
 bramah_status bramah__exchange_new(local_instance *i, bramah_diag *diag)
@@ -394,6 +402,11 @@ bramah_status bramah__exchange_set(local_instance *i, size_t n, const uint32_t *
                                    const double *value, bramah_diag *diag)
 {
   return (void)n, (void)reference, (void)value, bramah__exchange_new(i, diag);
+}
+bramah_status bramah__exchange_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
+                                         bramah_diag *diag)
+{
+  return (void)reference, (void)is_truth, (void)value, bramah__exchange_new(i, diag);
 }
 bramah_status bramah__exchange_step(local_instance *i, double time, double length, bramah_diag *diag)
 {

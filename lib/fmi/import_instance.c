@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -88,16 +89,56 @@ static bramah_status set(bramah__fmu_instance *self, size_t n, const uint32_t *r
                      : set_plainly(i, n, reference, value, diag);
 }
 
-static bramah_status set_whole(local_instance *i, uint32_t reference, int is_boolean, double value,
+bramah_status bramah__fmu_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
+                                    bramah_diag *diag)
+{
+  const int whole = (int)lround(fmax(fmin(value, INT_MAX), INT_MIN));
+  const fmi3Boolean truth = value != 0.0;
+  if (is_truth)
+    CALL(i, "take a truth value", f2->set_boolean(c, &reference, 1, &(fmi2Boolean){truth}),
+         f3->set_boolean(c, &reference, 1, &truth, 1));
+  CALL(i, "take a whole number", f2->set_integer(c, &reference, 1, &whole),
+       f3->set_integer(c, &reference, 1, &whole, 1));
+}
+
+static bramah_status set_whole(bramah__fmu_instance *self, uint32_t reference, int is_truth, double value,
                                bramah_diag *diag)
 {
-  const int whole = (int)value;
-  const fmi3Boolean truth = whole != 0;
-  if (is_boolean)
-    CALL(i, "take a start value", f2->set_boolean(c, &reference, 1, &whole),
-         f3->set_boolean(c, &reference, 1, &truth, 1));
-  CALL(i, "take a start value", f2->set_integer(c, &reference, 1, &whole),
-       f3->set_integer(c, &reference, 1, &whole, 1));
+  local_instance *i = (local_instance *)self;
+  return i->exchange ? bramah__exchange_set_whole(i, reference, is_truth, value, diag)
+                     : bramah__fmu_set_whole(i, reference, is_truth, value, diag);
+}
+
+static bramah_status get_integer(local_instance *i, uint32_t reference, int *value, bramah_diag *diag)
+{
+  CALL(i, "give a whole number", f2->get_integer(c, &reference, 1, value),
+       f3->get_integer(c, &reference, 1, value, 1));
+}
+
+static bramah_status get_truth(local_instance *i, uint32_t reference, fmi2Boolean *two, fmi3Boolean *three,
+                               bramah_diag *diag)
+{
+  CALL(i, "give a truth value", f2->get_boolean(c, &reference, 1, two),
+       f3->get_boolean(c, &reference, 1, three, 1));
+}
+
+static bramah_status get_whole(bramah__fmu_instance *self, uint32_t reference, int is_truth, double *value,
+                               bramah_diag *diag)
+{
+  local_instance *i = (local_instance *)self;
+  const functions2 *f2 = &i->library->f2;
+  const functions3 *f3 = &i->library->f3;
+  fmi2Boolean two = 0;
+  fmi3Boolean three = 0;
+  int whole = 0;
+  if (i->library->head.description->version == 2 ? !f2->get_integer || !f2->get_boolean
+                                                 : !f3->get_integer || !f3->get_boolean)
+    return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, i->library->head.name,
+                         "the FMU's library has no function that gives whole numbers or truth values");
+  const bramah_status status =
+      is_truth ? get_truth(i, reference, &two, &three, diag) : get_integer(i, reference, &whole, diag);
+  *value = is_truth ? two || three : whole;
+  return status;
 }
 
 static bramah_status reset(local_instance *i, bramah_diag *diag)
@@ -129,7 +170,7 @@ static bramah_status initialize(bramah__fmu_instance *self, int again, const bra
     status = set_plainly(i, start->n[0], start->reference[0], start->value[0], diag);
   for (int kind = 1; kind < 3; kind++)
     for (size_t k = 0; !status && k < start->n[kind]; k++)
-      status = set_whole(i, start->reference[kind][k], kind == 2, start->value[kind][k], diag);
+      status = bramah__fmu_set_whole(i, start->reference[kind][k], kind == 2, start->value[kind][k], diag);
   if (!status) status = set_up(i, start->time, diag);
   if (!status) status = begin_start(i, start->time, diag);
   if (!status) status = end_start(i, diag);
@@ -312,8 +353,9 @@ static void release(bramah__fmu_instance *self)
   free(i);
 }
 
-static const bramah__fmu_calls calls = {release, initialize, get,  set,        step,      directional,
-                                        keep,    take_back,  drop, state_size, serialize, deserialize};
+static const bramah__fmu_calls calls = {release,   initialize, get,         set,        get_whole,
+                                        set_whole, step,       directional, keep,       take_back,
+                                        drop,      state_size, serialize,   deserialize};
 
 static int make_component(local_instance *i)
 {

@@ -21,6 +21,8 @@ enum { ALWAYS, PROMISED, STEPS, EXCHANGE };
   X(set, SetReal, SetFloat64, ALWAYS)                                                                        \
   X(set_integer, SetInteger, SetInt32, ALWAYS)                                                               \
   X(set_boolean, SetBoolean, SetBoolean, ALWAYS)                                                             \
+  X(get_integer, GetInteger, GetInt32, PROMISED)                                                             \
+  X(get_boolean, GetBoolean, GetBoolean, PROMISED)                                                           \
   X(step, DoStep, DoStep, STEPS)                                                                             \
   X(keep, GetFMUstate, GetFMUState, PROMISED)                                                                \
   X(take_back, SetFMUstate, SetFMUState, PROMISED)                                                           \
@@ -94,6 +96,10 @@ bramah_status bramah__fmu_dead(const local_instance *i, bramah_diag *diag);
                              what, diag);                                                                    \
   } while (0)
 
+/* In whatever mode the FMU is. */
+bramah_status bramah__fmu_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
+                                    bramah_diag *diag);
+
 /* ---- model exchange ---- */
 
 /* An event that the FMU has announced. A solver begins anew with each step, so that this is all there is besides the FMU's own state. */
@@ -110,6 +116,9 @@ bramah_status bramah__exchange_begin(local_instance *i, double time, bramah_diag
 /* States as they are, all else in an event of its own; n reals. */
 bramah_status bramah__exchange_set(local_instance *i, size_t n, const uint32_t *reference,
                                    const double *value, bramah_diag *diag);
+/* A whole number or truth value, in an event of its own. */
+bramah_status bramah__exchange_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
+                                         bramah_diag *diag);
 bramah_status bramah__exchange_step(local_instance *i, double time, double length, bramah_diag *diag);
 
 #endif

@@ -57,6 +57,8 @@ static const char *const purpose[] = {"",
                                       "be initialized",
                                       "give values",
                                       "take values",
+                                      "give values",
+                                      "take values",
                                       "make its step",
                                       "give directional derivatives",
                                       "save its state",
@@ -321,6 +323,26 @@ static bramah_status set(bramah__fmu_instance *self, size_t n, const uint32_t *r
   return move(self, BRAMAH__ISOLATED_SET, n, reference, value, NULL, diag);
 }
 
+static bramah_status get_whole(bramah__fmu_instance *self, uint32_t reference, int is_truth, double *value,
+                               bramah_diag *diag)
+{
+  const bramah__isolated_request request = {.call = BRAMAH__ISOLATED_GET_WHOLE,
+                                            .n = {reference, (uint32_t)is_truth}};
+  unsigned char bytes[sizeof request];
+  memcpy(bytes, &request, sizeof request);
+  return ask((isolated_instance *)self, bytes, sizeof *value, value, diag);
+}
+
+static bramah_status set_whole(bramah__fmu_instance *self, uint32_t reference, int is_truth, double value,
+                               bramah_diag *diag)
+{
+  const bramah__isolated_request request = {
+      .call = BRAMAH__ISOLATED_SET_WHOLE, .n = {reference, (uint32_t)is_truth}, .time = {value, 0.0}};
+  unsigned char bytes[sizeof request];
+  memcpy(bytes, &request, sizeof request);
+  return ask((isolated_instance *)self, bytes, 0, NULL, diag);
+}
+
 static bramah_status step(bramah__fmu_instance *self, double time, double length, bramah_diag *diag)
 {
   const bramah__isolated_request request = {.call = BRAMAH__ISOLATED_STEP, .time = {time, length}};
@@ -423,8 +445,9 @@ static void release(bramah__fmu_instance *self)
   free(i);
 }
 
-static const bramah__fmu_calls calls = {release, initialize, get,  set,        step,      directional,
-                                        keep,    take_back,  drop, state_size, serialize, deserialize};
+static const bramah__fmu_calls calls = {release,   initialize, get,         set,        get_whole,
+                                        set_whole, step,       directional, keep,       take_back,
+                                        drop,      state_size, serialize,   deserialize};
 
 static bramah_status instantiate(const bramah__fmu_library *head, bramah_diag *diag,
                                  bramah__fmu_instance **out)

@@ -43,17 +43,26 @@ static bramah_status complain(const bramah_fmu_plant *p, bramah_diag *diag)
   return p->broken;
 }
 
-/* All that is shown, from the FMU. */
+/* All that is shown, from the FMU: reals at once, each of the others alone. */
 static bramah_status refresh(bramah_fmu_plant *p, bramah_diag *diag)
 {
   const bramah_fmu *f = p->fmu;
   const size_t n = n_shown(f);
-  if (n == 0) return BRAMAH_OK;
-  const bramah_status status = p->i->calls->get(p->i, n, f->observed, p->number, diag);
-  for (size_t i = 0; !status && i < n; i++) {
-    p->v[i] = si(observed(f, i), p->number[i]);
-    if (!isfinite(p->v[i]))
-      return bramah__failf(diag, BRAMAH_E_NOT_FINITE, NULL, 0, observed(f, i)->scalar->name,
+  size_t n_real = 0;
+  for (size_t i = 0; i < n; i++)
+    if (!is_whole(observed(f, i))) p->reference[n_real++] = observed(f, i)->reference;
+  bramah_status status = n_real ? p->i->calls->get(p->i, n_real, p->reference, p->number, diag) : BRAMAH_OK;
+  for (size_t i = 0, k = 0; !status && i < n; i++) {
+    const port *of = observed(f, i);
+    double value = 0.0;
+    if (is_whole(of))
+      status =
+          p->i->calls->get_whole(p->i, of->reference, of->scalar->type == BRAMAH__FMU_BOOLEAN, &value, diag);
+    else
+      value = p->number[k++];
+    p->v[i] = si(of, value);
+    if (!status && !isfinite(p->v[i]))
+      return bramah__failf(diag, BRAMAH_E_NOT_FINITE, NULL, 0, of->scalar->name,
                            "the FMU gives no finite number");
   }
   p->is_stale = 0;
@@ -65,15 +74,35 @@ static double input_value(const bramah_fmu_plant *p, size_t i)
   return own(&p->fmu->input[i], p->u[i] + p->p[p->fmu->n_parameter + i]);
 }
 
+/* Whole numbers and truth values one by one. */
+static bramah_status give_whole_inputs(bramah_fmu_plant *p, bramah_diag *diag)
+{
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < p->fmu->n_input; i++) {
+    const port *to = &p->fmu->input[i];
+    if (is_whole(to))
+      status = p->i->calls->set_whole(p->i, to->reference, to->scalar->type == BRAMAH__FMU_BOOLEAN,
+                                      input_value(p, i), diag);
+  }
+  return status;
+}
+
+/* Of the real inputs references and values, behind n that are there; how many there are then. */
+static size_t put_inputs(bramah_fmu_plant *p, size_t n)
+{
+  for (size_t i = 0; i < p->fmu->n_input; i++) {
+    if (is_whole(&p->fmu->input[i])) continue;
+    p->reference[n] = p->fmu->input[i].reference;
+    p->number[n++] = input_value(p, i);
+  }
+  return n;
+}
+
 static bramah_status give_inputs(bramah_fmu_plant *p, bramah_diag *diag)
 {
-  const bramah_fmu *f = p->fmu;
-  if (f->n_input == 0) return BRAMAH_OK;
-  for (size_t i = 0; i < f->n_input; i++) {
-    p->reference[i] = f->input[i].reference;
-    p->number[i] = input_value(p, i);
-  }
-  return p->i->calls->set(p->i, f->n_input, p->reference, p->number, diag);
+  const size_t n = put_inputs(p, 0);
+  const bramah_status status = n ? p->i->calls->set(p->i, n, p->reference, p->number, diag) : BRAMAH_OK;
+  return status ? status : give_whole_inputs(p, diag);
 }
 
 static bramah_status give_parameters(bramah_fmu_plant *p, bramah_diag *diag)
@@ -106,10 +135,7 @@ static bramah_status start(bramah_fmu_plant *p, const double *x, bramah_diag *di
     p->reference[n] = f->parameter[i].reference;
     p->number[n++] = own(&f->parameter[i], p->p[i]);
   }
-  for (size_t i = 0; i < f->n_input; i++) {
-    p->reference[n] = f->input[i].reference;
-    p->number[n++] = input_value(p, i);
-  }
+  n = put_inputs(p, n);
   for (size_t i = 0; x && i < f->n; i++) {
     if (isnan(x[i])) continue;
     p->reference[n] = f->state[i].reference;
@@ -121,7 +147,8 @@ static bramah_status start(bramah_fmu_plant *p, const double *x, bramah_diag *di
     s.value[kind] = f->value[kind];
   const int again = p->has_run;
   p->has_run = 1;
-  return p->i->calls->initialize(p->i, again, &s, diag);
+  const bramah_status status = p->i->calls->initialize(p->i, again, &s, diag);
+  return status ? status : give_whole_inputs(p, diag);
 }
 
 static int starts_anew(const bramah_fmu_plant *p) { return p->fmu->report.saving == BRAMAH_FMU_STARTED_ANEW; }
@@ -669,7 +696,7 @@ bramah_status bramah_fmu_plant_new(const bramah_fmu *f, bramah_diag *diag, brama
   p->u = calloc(f->n_input + 1, sizeof *p->u);
   p->p = calloc(f->n_parameter + f->n_input + 1, sizeof *p->p);
   p->v = calloc(n_shown(f) + 1, sizeof *p->v);
-  p->reference = calloc(n_set, sizeof *p->reference);
+  p->reference = calloc(n_set + n_shown(f), sizeof *p->reference);
   p->number = calloc(n_set + n_shown(f), sizeof *p->number);
   p->snap = calloc(1, sizeof(head) + n_numbers(f) * sizeof(double) + f->state_bytes + 8);
   p->column = calloc(3 * f->n + 1, sizeof *p->column);

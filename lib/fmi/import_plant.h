@@ -45,6 +45,9 @@ struct bramah_fmu {
 static inline double si(const port *of, double value) { return of->factor * value + of->offset; }
 static inline double own(const port *of, double value) { return (value - of->offset) / of->factor; }
 
+/* A whole number or a truth value: among inputs and outputs alone. */
+static inline int is_whole(const port *of) { return of->scalar->type != BRAMAH__FMU_REAL; }
+
 /* All that is shown, one after the other: states, outputs. */
 static inline size_t n_shown(const bramah_fmu *f) { return f->n + f->n_output; }
 static inline const port *observed(const bramah_fmu *f, size_t i)
@@ -83,7 +86,7 @@ struct bramah_fmu_plant {
   int is_stale;  /* STARTED_ANEW: of v only the states are of now */
   size_t n_slots, slot_capacity;
   slot *slots;
-  uint32_t *reference; /* [n + n_parameter + n_input + values] scratch */
+  uint32_t *reference; /* [n + n_parameter + n_input + values, and n + n_output] scratch */
   double *number;      /* likewise, and [n + n_output] */
   unsigned char *snap; /* scratch of derivatives */
   double *column;      /* [3 n] */

@@ -139,18 +139,23 @@ static bramah_status find_scalar(const bramah_fmu *f, const bramah_fmu_variable 
   return bramah__fmu_at(f, diag, BRAMAH_E_REFERENCE, of->line);
 }
 
-/* A real number; `what` it is to be. */
+/* A real number, or where it says so a whole number or a truth value; `what` it is to be. */
 static bramah_status bind(bramah_fmu *f, const char *name, const bramah_fmu_variable *of, const char *what,
-                          port *out, bramah_diag *diag)
+                          int may_be_whole, port *out, bramah_diag *diag)
 {
   const bramah__fmu_scalar *scalar;
   bramah_status status = find_scalar(f, of, &scalar, diag);
   if (status) return status;
-  if (scalar->type != BRAMAH__FMU_REAL || scalar->is_array) {
+  const int fits =
+      scalar->type == BRAMAH__FMU_REAL ||
+      (may_be_whole && (scalar->type == BRAMAH__FMU_INTEGER || scalar->type == BRAMAH__FMU_BOOLEAN));
+  if (!fits || scalar->is_array) {
     bramah__failf(diag, BRAMAH_E_UNSUPPORTED, NULL, 0, of->variable,
                   "this variable is %s %s%s: %s must be %s", strchr("AEIO", *scalar->kind) ? "an" : "a",
                   scalar->kind, scalar->is_array ? " array" : "", what,
-                  f->description.version == 2 ? "Real" : "Float64, and no array");
+                  f->description.version == 2 ? (may_be_whole ? "Real, Integer or Boolean" : "Real")
+                  : may_be_whole              ? "Float64, Int32 or Boolean, and no array"
+                                              : "Float64, and no array");
     return bramah__fmu_at(f, diag, BRAMAH_E_UNSUPPORTED, of->line);
   }
   *out = (port){.scalar = scalar, .reference = scalar->reference, .kind = BRAMAH_OUTPUT_OTHER};
@@ -207,7 +212,7 @@ static bramah_status bind_position(bramah_fmu *f, size_t i, bramah_diag *diag)
   const char *name = joined(f, from->name, from->slides ? ".position" : ".angle"),
              *rate_name = joined(f, from->name, ".rate");
   if (!name || !rate_name) return bramah__fail_memory(diag);
-  bramah_status status = bind(f, name, &from->position, "a position", q, diag);
+  bramah_status status = bind(f, name, &from->position, "a position", 0, q, diag);
   if (!status) status = want_unit(f, q, from->slides ? "m" : "rad", from->position.line, diag);
   bramah_fmu_variable rate = from->rate;
   if (!status && !rate.variable) {
@@ -220,7 +225,7 @@ static bramah_status bind_position(bramah_fmu *f, size_t i, bramah_diag *diag)
       return bramah__fmu_at(f, diag, BRAMAH_E_KEY, from->position.line);
     }
   }
-  if (!status) status = bind(f, rate_name, &rate, "a rate", w, diag);
+  if (!status) status = bind(f, rate_name, &rate, "a rate", 0, w, diag);
   if (!status) status = want_unit(f, w, from->slides ? "m/s" : "rad/s", rate.line, diag);
   q->scale = from->scale > 0.0 ? from->scale : 1.0;
   w->scale = from->rate_scale > 0.0 ? from->rate_scale : 1.0;
@@ -233,7 +238,7 @@ static bramah_status bind_state(bramah_fmu *f, size_t i, bramah_diag *diag)
 {
   const bramah_fmu_state *from = &f->map.states[i];
   port *x = &f->state[2 * f->n_dof + i];
-  const bramah_status status = bind(f, from->name, &from->of, "a state", x, diag);
+  const bramah_status status = bind(f, from->name, &from->of, "a state", 0, x, diag);
   if (status) return status;
   bramah_dimension scale, unit;
   double factor;
@@ -282,9 +287,9 @@ static bramah_status bind_ports(bramah_fmu *f, bramah_diag *diag)
   for (size_t i = 0; !status && i < m->n_positions; i++) status = bind_position(f, i, diag);
   for (size_t i = 0; !status && i < m->n_states; i++) status = bind_state(f, i, diag);
   for (size_t i = 0; !status && i < m->n_outputs; i++)
-    status = bind(f, m->outputs[i].name, &m->outputs[i].of, "an output", &f->output[i], diag);
+    status = bind(f, m->outputs[i].name, &m->outputs[i].of, "an output", 1, &f->output[i], diag);
   for (size_t i = 0; !status && i < m->n_inputs; i++) {
-    status = bind(f, m->inputs[i].name, &m->inputs[i].of, "an input", &f->input[i], diag);
+    status = bind(f, m->inputs[i].name, &m->inputs[i].of, "an input", 1, &f->input[i], diag);
     if (!status && !(f->input[i].name = with_command(f, m->inputs[i].name)))
       status = bramah__fail_memory(diag);
     if (!status && f->input[i].scalar->causality != 'i')
@@ -297,7 +302,7 @@ static bramah_status bind_ports(bramah_fmu *f, bramah_diag *diag)
     }
   }
   for (size_t i = 0; !status && i < m->n_parameters; i++) {
-    status = bind(f, m->parameters[i].name, &m->parameters[i].of, "a parameter", &f->parameter[i], diag);
+    status = bind(f, m->parameters[i].name, &m->parameters[i].of, "a parameter", 0, &f->parameter[i], diag);
     if (!status && f->parameter[i].scalar->causality != 'p')
       status = fail_variable(f, &m->parameters[i].of, "this variable of the FMU is no parameter", diag);
     if (!status && f->parameter[i].scalar->variability != 't')
@@ -348,7 +353,7 @@ static bramah_status bind_value(bramah_fmu *f, size_t i, bramah_diag *diag)
   if (s->variability == 'c' || s->causality == 't' || s->causality == 'c' || s->initial == 'c')
     return fail_variable(f, &m->values[i].of, "the FMU does not let this variable be set", diag);
   for (size_t k = 0; k < f->n_input; k++)
-    if (s->type == BRAMAH__FMU_REAL && f->input[k].reference == s->reference)
+    if (s->type == f->input[k].scalar->type && f->input[k].reference == s->reference)
       return fail_variable(f, &m->values[i].of, "'inputs' has this variable, whose values come from the log",
                            diag);
   const double value = m->values[i].value;

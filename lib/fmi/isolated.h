@@ -15,6 +15,8 @@ typedef enum bramah__isolated_call {
   BRAMAH__ISOLATED_INITIALIZE, /* n[0]: again; bytes: three counts, then references and values of each kind */
   BRAMAH__ISOLATED_GET,        /* n[0] references; back: values */
   BRAMAH__ISOLATED_SET,        /* n[0] references, values */
+  BRAMAH__ISOLATED_GET_WHOLE,  /* n: reference, is a truth value; back: its value */
+  BRAMAH__ISOLATED_SET_WHOLE,  /* likewise; time[0]: its value */
   BRAMAH__ISOLATED_STEP,       /* time, length */
   BRAMAH__ISOLATED_DIRECTIONAL, /* n[0] unknown, n[1] known references; back: J */
   BRAMAH__ISOLATED_KEEP,        /* a handle or 0; back: the handle */

@@ -133,6 +133,11 @@ static bramah_status serve(served *s, const bramah__isolated_request *r, size_t 
     return c->get(i, r->n[0], (const uint32_t *)(const void *)s->in, numbers, diag);
   case BRAMAH__ISOLATED_SET:
     return c->set(i, r->n[0], references, (const double *)(const void *)s->in, diag);
+  case BRAMAH__ISOLATED_GET_WHOLE:
+    *n = sizeof(double);
+    return c->get_whole(i, r->n[0], (int)r->n[1], numbers, diag);
+  case BRAMAH__ISOLATED_SET_WHOLE:
+    return c->set_whole(i, r->n[0], (int)r->n[1], r->time[0], diag);
   case BRAMAH__ISOLATED_STEP:
     return c->step(i, r->time[0], r->time[1], diag);
   case BRAMAH__ISOLATED_DIRECTIONAL:
@@ -171,8 +176,10 @@ int main(int argc, char **argv)
   if (argc < 3 || pthread_create(&watcher, NULL, watch, NULL)) return 2;
   while (receive(&r, sizeof r) && r.call != BRAMAH__ISOLATED_RELEASE) {
     bramah_diag diag = {.status = BRAMAH_OK};
-    size_t n = 0,
-           back = (size_t)r.n[0] * (r.call == BRAMAH__ISOLATED_DIRECTIONAL ? r.n[1] : 1) * sizeof(double);
+    const int has_n = r.call != BRAMAH__ISOLATED_GET_WHOLE && r.call != BRAMAH__ISOLATED_SET_WHOLE;
+    const size_t rows = r.call == BRAMAH__ISOLATED_DIRECTIONAL ? r.n[1] : 1;
+    const size_t back = has_n ? (size_t)r.n[0] * rows * sizeof(double) : 0;
+    size_t n = 0;
     if (!make_room(&s, (back > r.bytes ? back : r.bytes) + 64) || !receive(s.in, r.bytes)) break;
     const bramah_status status = serve(&s, &r, &n, &diag);
     if (status ? !answer(status, diag.message, strlen(diag.message)) : !answer(0, s.out, n)) break;

@@ -26,16 +26,16 @@ typedef unsigned char byte;
 #define SAVES 1
 #endif
 
-enum { TIME, H, V, RATE_H, RATE_V, GRAVITY, WIND, HEIGHT_ABOVE };
+enum { TIME, H, V, RATE_H, RATE_V, GRAVITY, WIND, HEIGHT_ABOVE, HELD, BOUNCES };
 
 typedef struct ball {
   double time, x[2], gravity, wind, kick;
-  int continuous;
+  int continuous, bounces, held;
 } ball;
 
 static const ball initial = {.x = {1, 0}, .gravity = -9.81, .kick = 0.35};
 
-static double rate(const ball *b, int k) { return k == 0 ? b->x[1] : b->gravity + b->wind; }
+static double rate(const ball *b, int k) { return b->held ? 0 : k == 0 ? b->x[1] : b->gravity + b->wind; }
 static void *make(void)
 {
   ball *b = malloc(sizeof *b);
@@ -76,7 +76,7 @@ result SAME(CompletedIntegratorStep)(void *b, truth no_restore, truth *event, tr
 }
 static void events(ball *b)
 {
-  if (b->x[0] <= 0 && b->x[1] < 0) b->x[0] = 0, b->x[1] *= -0.7;
+  if (b->x[0] <= 0 && b->x[1] < 0) b->x[0] = 0, b->x[1] *= -0.7, b->bounces++;
   if (b->kick > 0 && b->time >= b->kick) b->x[1] += 2, b->kick = 0;
 }
 result NAME(GetReal, GetFloat64)(void *c, const unsigned r[], size_t n, TYPED(double v[]))
@@ -103,7 +103,16 @@ result NAME(SetInteger, SetInt32)(void *b, const unsigned r[], size_t n, TYPED(c
 }
 result SAME(SetBoolean)(void *b, const unsigned r[], size_t n, TYPED(const truth v[]))
 {
-  USED return (void)b, (void)r, (void)v, (result)(n ? 3 : 0);
+  USED return (void)n, ((ball *)b)->held = v[0] != 0,
+                              (result)(r[0] != HELD || ((ball *)b)->continuous ? 3 : 0);
+}
+result SAME(GetBoolean)(void *b, const unsigned r[], size_t n, TYPED(truth v[]))
+{
+  USED return (void)n, (void)r, v[0] = ((ball *)b)->held, (result)0;
+}
+result NAME(GetInteger, GetInt32)(void *b, const unsigned r[], size_t n, TYPED(int v[]))
+{
+  USED return (void)n, v[0] = ((ball *)b)->bounces, (result)(r[0] == BOUNCES ? 0 : 3);
 }
 static void seed(const unsigned *unknown, size_t n, unsigned known, double by, double *out)
 {

@@ -423,17 +423,18 @@ static opened open_ball(int version, const char *library, int saves, int isolate
 {
   static const bramah_fmu_position position = {
       .name = "ball", .slides = 1, .position = {"h", 3}, .rate = {"v", 3}, .rate_scale = 5.0};
-  static const bramah_fmu_port wind = {"wind", {"wind", 4}}, above = {"above", {"above", 5}},
+  static const bramah_fmu_port ins[] = {{"wind", {"wind", 4}}, {"held", {"held", 4}}},
+                               outs[] = {{"bounces", {"bounces", 5}}, {"above", {"above", 5}}},
                                gravity = {"g", {"g", 6}};
   const bramah_fmu_mapping m = {.path = pack_ball(version, library, saves),
                                 .step_ns = 10000000,
                                 .isolate = isolate,
                                 .n_positions = 1,
                                 .positions = &position,
-                                .n_inputs = 1,
-                                .inputs = &wind,
-                                .n_outputs = 1,
-                                .outputs = &above,
+                                .n_inputs = 2,
+                                .inputs = ins,
+                                .n_outputs = 2,
+                                .outputs = outs,
                                 .n_parameters = 1,
                                 .parameters = &gravity};
   opened o;
@@ -483,7 +484,8 @@ EACH_TEST(model_exchange_is_integrated, 0, 6)
   opened o = open_ball(version, library[!saves][version - 2], saves, isolate);
   const bramah_fmu_abilities r = bramah_fmu_get_abilities(o.fmu);
   const bramah_plant *p = &o.plant;
-  double seen[4], again[4], h, v;
+  enum { SEEN = 6 }; /* h, v, wind, held, bounces, above */
+  double seen[SEEN], again[SEEN], h, v;
   ck_assert_int_eq(r.is_exchange, 1);
   ck_assert_int_eq((int)r.derivatives, BRAMAH_FMU_OF_RATES);
   ck_assert_int_eq((int)r.saving, saves ? BRAMAH_FMU_SERIALIZED : BRAMAH_FMU_STARTED_ANEW);
@@ -496,19 +498,20 @@ EACH_TEST(model_exchange_is_integrated, 0, 6)
     exact_ball(0.01 * k, &h, &v);
     ck_assert_msg(fabs(seen[0] - h) < 1e-6 && fabs(seen[1] - v) < 1e-5, "%d: %g %g, not %g %g", k, seen[0],
                   seen[1], h, v);
-    ck_assert_double_eq_tol(seen[3], seen[0] + 1.0, 1e-15);
+    ck_assert_double_eq_tol(seen[5], seen[0] + 1.0, 1e-15);
   }
   p->restore(p->self, snap);
   fall(p, 47, again);
-  SAME(seen, again, 4);
+  SAME(seen, again, SEEN);
+  ck_assert_double_eq(seen[4], saves ? 1.0 : seen[4]); /* a bounce */
 
   /* Corrections, inputs and parameters act; the derivative is that of free fall. */
-  const double dx[2] = {0.5, -0.1}, wind = 9.81;
-  double F[4], noise[2], before[4];
+  const double dx[2] = {0.5, -0.1}, calm[2] = {9.81, 0.0}, held[2] = {9.81, 1.0};
+  double F[4], noise[2], before[SEEN];
   p->restore(p->self, snap);
-  for (size_t i = 0; i < 4; i++) before[i] = p->output(p->self, i);
+  for (size_t i = 0; i < SEEN; i++) before[i] = p->output(p->self, i);
   MUST(p->inject(p->self, dx, &diag));
-  MUST(p->set_inputs(p->self, &wind, &diag));
+  MUST(p->set_inputs(p->self, calm, &diag));
   MUST(p->step_transition(p->self, F, noise, 0, NULL, NULL, &diag));
   ck_assert_double_eq_tol(p->output(p->self, 0), before[0] + 0.5 + 0.01 * (before[1] - 0.1), 1e-9);
   ck_assert_double_eq_tol(p->output(p->self, 1), before[1] - 0.1, 1e-9);
@@ -518,6 +521,11 @@ EACH_TEST(model_exchange_is_integrated, 0, 6)
   const double rate = p->output(p->self, 1);
   fall(p, 1, seen);
   if (saves) ck_assert_double_eq_tol(seen[1], rate - 0.0981 + 2.0, 1e-9); /* and the kick */
+  MUST(p->set_inputs(p->self, held, &diag));                              /* a truth value */
+  fall(p, 1, again);
+  ck_assert_double_eq_tol(again[0], seen[0], 1e-12);
+  if (saves) ck_assert_double_eq_tol(again[1], seen[1], 1e-12);
+  ck_assert_double_eq(again[3], 1.0);
   free(snap);
   close_crane(&o);
 }
