@@ -219,19 +219,19 @@ class Tractor(Case):
         for seed in (1, 2) if IS_LONG else (1,):
             truth, log = self.log(44.0 if IS_LONG else 2.0, seed)
             shown = self.folder / "truth.csv"
-            drive.write_truth(shown, truth, 4)
+            drive.write_truth(shown, truth, 2)
             replay = bramah.replay(FOLDER / "sensors.yaml", log, truth=shown, model_alone=False)
 
             def error(name):
                 return replay[name] - replay.truth(name)
 
-            if not IS_LONG:  # later sand falls back into the bucket where the boom stops, which the filter has no word for (README)
-                self.assertFalse(replay.verdict.contradicted, replay.verdict)
+            self.assertFalse(replay.verdict.contradicted, replay.verdict)
             for name in ("payload", "cabin.roll", "cabin.pitch", "boom.angle"):
                 self.assertGreater(np.mean(np.abs(error(name)) < 1.96 * replay.sigma(name)), 0.9, name)
             self.assertLess(np.degrees(np.abs(error("cabin.roll"))[replay.time > 1.0].max()), 0.2)
             if IS_LONG:
-                for begin, end, most, share in ((10.0, 12.6, np.inf, 0.85), (13.0, 15.0, 20.0, 0.95), (16.5, 34.6, 20.0, 0.95)):  # digs, stands, drives
+                self.assertTrue(replay.verdict, replay.verdict)
+                for begin, end, most, share in ((10.0, 12.6, np.inf, 0.7), (13.0, 15.0, 25.0, 0.9), (16.5, 34.6, 20.0, 0.95)):  # digs, stands, drives
                     rows = (replay.time > begin) & (replay.time < end)
                     self.assertLess(np.sqrt(np.mean(error("payload")[rows] ** 2)), most)
                     self.assertGreater(np.mean(np.abs(error("payload")[rows]) < 1.96 * replay.sigma("payload")[rows]), share)
