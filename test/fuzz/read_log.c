@@ -225,7 +225,7 @@ static void read_log(const fuzz_log *log, const fuzz_dialect *dialect, int copy,
   check_header(reader, t);
   t->status = prepare(reader, dialect, &time, &t->diag);
   if (!t->status && reader->n_columns <= MOST_COLUMNS) {
-    if (copy && can_be_copied(reader, dialect))
+    if (copy && log->copy && can_be_copied(reader, dialect))
       read_with_copy(reader, time, log, t);
     else
       read_rows(reader, time, log->lines, t, NULL);

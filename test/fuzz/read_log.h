@@ -11,7 +11,7 @@ typedef struct fuzz_log {
   const char *path;
   size_t size;      /* [bytes] */
   int lines;        /* the most it can have */
-  const char *copy; /* where the writer may write to */
+  const char *copy; /* where the writer may write to; NULL: nothing is written */
 } fuzz_log;
 
 /* Read it twice. The dialect is completed with what was found. */
