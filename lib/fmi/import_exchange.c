@@ -345,12 +345,13 @@ bramah_status bramah__exchange_set(local_instance *i, size_t n, const uint32_t *
   return status ? status : settle(i, e->now, diag);
 }
 
-bramah_status bramah__exchange_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
-                                         bramah_diag *diag)
+bramah_status bramah__exchange_open_event(local_instance *i, bramah_diag *diag)
 {
-  bramah_status status = begin_event(i, diag);
-  if (!status) status = bramah__fmu_set_whole(i, reference, is_truth, value, diag);
-  return status ? status : settle(i, i->exchange->now, diag);
+  return begin_event(i, diag);
+}
+bramah_status bramah__exchange_close_event(local_instance *i, bramah_diag *diag)
+{
+  return settle(i, i->exchange->now, diag);
 }
 
 bramah__fmu_event *bramah__exchange_event(local_instance *i) { return &i->exchange->event; }
@@ -403,10 +404,13 @@ bramah_status bramah__exchange_set(local_instance *i, size_t n, const uint32_t *
 {
   return (void)n, (void)reference, (void)value, bramah__exchange_new(i, diag);
 }
-bramah_status bramah__exchange_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
-                                         bramah_diag *diag)
+bramah_status bramah__exchange_open_event(local_instance *i, bramah_diag *diag)
 {
-  return (void)reference, (void)is_truth, (void)value, bramah__exchange_new(i, diag);
+  return bramah__exchange_new(i, diag);
+}
+bramah_status bramah__exchange_close_event(local_instance *i, bramah_diag *diag)
+{
+  return bramah__exchange_new(i, diag);
 }
 bramah_status bramah__exchange_step(local_instance *i, double time, double length, bramah_diag *diag)
 {

@@ -42,30 +42,6 @@ static void listen3(fmi3InstanceEnvironment user, fmi3Status status, fmi3String 
   if (i && message && status != fmi3OK) snprintf(i->said, sizeof i->said, "%s", message);
 }
 
-/* Its status: 0 and 1 (a warning) are well; both versions have 4 for what is fatal. */
-bramah_status bramah__fmu_judge(local_instance *i, int status, const char *what, bramah_diag *diag)
-{
-  static const char *const words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
-  if (status == 0 || status == 1) {
-    i->said[0] = '\0'; /* of a function that worked: no reason of a later one that does not */
-    return BRAMAH_OK;
-  }
-  bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name, "the FMU failed to %s (%s)%s%s",
-                what, status >= 2 && status <= 5 ? words[status] : "unknown status", *i->said ? ": " : "",
-                i->said);
-  if (diag) bramah_make_printable(diag->message);
-  if (status == fmi2Fatal) i->component = NULL;
-  i->said[0] = '\0';
-  return BRAMAH_E_ARGUMENT;
-}
-
-bramah_status bramah__fmu_dead(const local_instance *i, bramah_diag *diag)
-{
-  return i->component ? BRAMAH_OK
-                      : bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name,
-                                      "the FMU called itself fatally wrong and cannot be used any more");
-}
-
 /* ---- functions ---- */
 
 static bramah_status get(bramah__fmu_instance *self, size_t n, const uint32_t *reference, double *value,
@@ -89,8 +65,8 @@ static bramah_status set(bramah__fmu_instance *self, size_t n, const uint32_t *r
                      : set_plainly(i, n, reference, value, diag);
 }
 
-bramah_status bramah__fmu_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
-                                    bramah_diag *diag)
+static bramah_status set_whole_plainly(local_instance *i, uint32_t reference, int is_truth, double value,
+                                       bramah_diag *diag)
 {
   const int whole = (int)lround(fmax(fmin(value, INT_MAX), INT_MIN));
   const fmi3Boolean truth = value != 0.0;
@@ -105,8 +81,9 @@ static bramah_status set_whole(bramah__fmu_instance *self, uint32_t reference, i
                                bramah_diag *diag)
 {
   local_instance *i = (local_instance *)self;
-  return i->exchange ? bramah__exchange_set_whole(i, reference, is_truth, value, diag)
-                     : bramah__fmu_set_whole(i, reference, is_truth, value, diag);
+  bramah_status status = i->exchange ? bramah__exchange_open_event(i, diag) : BRAMAH_OK;
+  if (!status) status = set_whole_plainly(i, reference, is_truth, value, diag);
+  return status || !i->exchange ? status : bramah__exchange_close_event(i, diag);
 }
 
 static bramah_status get_integer(local_instance *i, uint32_t reference, int *value, bramah_diag *diag)
@@ -170,7 +147,7 @@ static bramah_status initialize(bramah__fmu_instance *self, int again, const bra
     status = set_plainly(i, start->n[0], start->reference[0], start->value[0], diag);
   for (int kind = 1; kind < 3; kind++)
     for (size_t k = 0; !status && k < start->n[kind]; k++)
-      status = bramah__fmu_set_whole(i, start->reference[kind][k], kind == 2, start->value[kind][k], diag);
+      status = set_whole_plainly(i, start->reference[kind][k], kind == 2, start->value[kind][k], diag);
   if (!status) status = set_up(i, start->time, diag);
   if (!status) status = begin_start(i, start->time, diag);
   if (!status) status = end_start(i, diag);

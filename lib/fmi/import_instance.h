@@ -7,6 +7,7 @@
 #include "lib/fmi/headers/fmi2FunctionTypes.h"
 #include "lib/fmi/headers/fmi3FunctionTypes.h"
 #include "lib/fmi/import.h"
+#include "lib/io/fail.h"
 
 #include <stdatomic.h>
 
@@ -78,10 +79,30 @@ typedef struct local_instance {
   struct exchange *exchange; /* of model exchange, else NULL */
 } local_instance;
 
-/* What a function said, as a status of ours; `what` it was to do. */
-bramah_status bramah__fmu_judge(local_instance *i, int status, const char *what, bramah_diag *diag);
-/* Was it lost by a fatal error? */
-bramah_status bramah__fmu_dead(const local_instance *i, bramah_diag *diag);
+/* Its status: 0 and 1 (a warning) are well; both versions have 4 for what is fatal. */
+static inline bramah_status bramah__fmu_judge(local_instance *i, int status, const char *what,
+                                              bramah_diag *diag)
+{
+  static const char *const words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
+  if (status == 0 || status == 1) {
+    i->said[0] = '\0'; /* of a function that worked: no reason of a later one that does not */
+    return BRAMAH_OK;
+  }
+  bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name, "the FMU failed to %s (%s)%s%s",
+                what, status >= 2 && status <= 5 ? words[status] : "unknown status", *i->said ? ": " : "",
+                i->said);
+  if (diag) bramah_make_printable(diag->message);
+  if (status == fmi2Fatal) i->component = NULL;
+  i->said[0] = '\0';
+  return BRAMAH_E_ARGUMENT;
+}
+
+static inline bramah_status bramah__fmu_dead(const local_instance *i, bramah_diag *diag)
+{
+  return i->component ? BRAMAH_OK
+                      : bramah__failf(diag, BRAMAH_E_ARGUMENT, NULL, 0, i->library->head.name,
+                                      "the FMU called itself fatally wrong and cannot be used any more");
+}
 
 /* Call a function of either version. */
 #define CALL(i, what, two, three)                                                                            \
@@ -95,10 +116,6 @@ bramah_status bramah__fmu_dead(const local_instance *i, bramah_diag *diag);
     return bramah__fmu_judge(i, (i)->library->head.description->version == 2 ? (int)(two) : (int)(three),    \
                              what, diag);                                                                    \
   } while (0)
-
-/* In whatever mode the FMU is. */
-bramah_status bramah__fmu_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
-                                    bramah_diag *diag);
 
 /* ---- model exchange ---- */
 
@@ -116,9 +133,9 @@ bramah_status bramah__exchange_begin(local_instance *i, double time, bramah_diag
 /* States as they are, all else in an event of its own; n reals. */
 bramah_status bramah__exchange_set(local_instance *i, size_t n, const uint32_t *reference,
                                    const double *value, bramah_diag *diag);
-/* A whole number or truth value, in an event of its own. */
-bramah_status bramah__exchange_set_whole(local_instance *i, uint32_t reference, int is_truth, double value,
-                                         bramah_diag *diag);
+/* An event in which inputs and parameters may be set. */
+bramah_status bramah__exchange_open_event(local_instance *i, bramah_diag *diag);
+bramah_status bramah__exchange_close_event(local_instance *i, bramah_diag *diag);
 bramah_status bramah__exchange_step(local_instance *i, double time, double length, bramah_diag *diag);
 
 #endif
