@@ -183,8 +183,20 @@ BRAMAH_API const char *bramah_display_description(const bramah_display *display)
 BRAMAH_API bramah_status bramah_display_stand_on(bramah_display *display,
                                                  const bramah_machine_plant *simulated, bramah_diag *diag);
 
-/* Cells of the soil's field, and particles, that a frame shows at most. */
-enum { BRAMAH_DISPLAY_CELLS = 600, BRAMAH_DISPLAY_PARTICLES = 400 };
+/* Cells of the soil's field, and particles, that a frame shows at most; bytes of what is told of them. */
+enum { BRAMAH_DISPLAY_CELLS = 600, BRAMAH_DISPLAY_PARTICLES = 400, BRAMAH_DISPLAY_SOIL = 32000 };
+
+/* The same where the simulation is another process: there a view of its soil, which must not outlive it, says in one line what has changed
+ * since it said so last, and more by turns; here a display that stands on the same soil at its start is told so. *out NULL: no soil
+ * moves. Errors: E_MEMORY. */
+typedef struct bramah_soil_view bramah_soil_view;
+BRAMAH_API bramah_status bramah_soil_view_new(const bramah_machine_plant *simulated, bramah_diag *diag,
+                                              bramah_soil_view **out);
+BRAMAH_API void bramah_soil_view_free(bramah_soil_view *view); /* NULL allowed */
+/* "# soil ...": whole numbers. Returns its length, at most BRAMAH_DISPLAY_SOIL; written to out [size] if it is shorter than that. */
+BRAMAH_API size_t bramah_soil_view_text(bramah_soil_view *view, char *out, size_t size);
+/* Such a line, terminated. Returns 0 if it is none; on the thread that takes frames. */
+BRAMAH_API int bramah_display_soil(bramah_display *display, const char *text);
 
 /* How a sensor does. */
 typedef enum bramah_sensor_state {

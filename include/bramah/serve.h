@@ -207,6 +207,9 @@ typedef struct bramah_receiver_report {
 BRAMAH_API bramah_status bramah_receiver_open(int port, int has_header, bramah_diag *diag,
                                               bramah_receiver **out, int *fd);
 BRAMAH_API void bramah_receiver_close(bramah_receiver *receiver); /* NULL allowed */
+/* The last datagram "# soil ..." that has come since the last call, as text out [size], terminated; these are no lines of the log. 0: none, or
+ * none that fits. */
+BRAMAH_API int bramah_receiver_soil(bramah_receiver *receiver, char *out, size_t size);
 /* Counts so far. */
 BRAMAH_API bramah_receiver_report bramah_receiver_get_report(const bramah_receiver *receiver);
 
@@ -215,6 +218,8 @@ BRAMAH_API bramah_receiver_report bramah_receiver_get_report(const bramah_receiv
 typedef struct bramah_sender bramah_sender;
 /* *fd: the caller's to close, before the sender. Errors: E_VALUE (port), E_FILE, E_MEMORY. */
 BRAMAH_API bramah_status bramah_sender_open(int port, bramah_diag *diag, bramah_sender **out, int *fd);
+/* A datagram of its own, by the caller's thread; lost like any. */
+BRAMAH_API void bramah_sender_say(bramah_sender *sender, const char *text, size_t size);
 /* Sends what is left, and the empty datagram that ends the log. NULL allowed. */
 BRAMAH_API void bramah_sender_close(bramah_sender *sender);
 

@@ -161,6 +161,9 @@ static bramah_status show(serve_run *r, double now, bramah_diag *diag)
   r->next_frame = fmax(r->next_frame + 1.0 / PER_SECOND, now);
   say_datagrams(r, now);
   if (!frame) return BRAMAH_OK;
+  char soil[BRAMAH_DISPLAY_SOIL];
+  if (r->receiver && bramah_receiver_soil(r->receiver, soil, sizeof soil))
+    bramah_display_soil(r->display, soil);
   const bramah_status status = bramah_display_take(r->display, frame, diag);
   if (status) return status;
   bramah_server_send(r->server);
@@ -433,16 +436,23 @@ static bramah_status open_commands(serve_run *r, const char *path, bramah_diag *
   return status ? status : next_commands(r, diag);
 }
 
+/* The one that is simulated, on its soil. */
+static bramah_status open_machine(serve_run *r, bramah_diag *diag)
+{
+  const bramah_study *study = bramah_session_study(r->session);
+  const bramah_status status =
+      bramah_machine_plant_open(&r->machine, study->machine_file, study->n_simulated, study->simulated,
+                                bramah_session_plant(r->session)->step_ns, diag);
+  return status ? status : bramah_machine_plant_dig(&r->machine, diag);
+}
+
 static bramah_status simulate(serve_run *r, const bramah_assess_options *options, bramah_diag *diag)
 {
   bramah_simulation_options simulated;
   bramah_simulation_options_default(&simulated);
   simulated.study = r->study;
   const bramah_study *study = bramah_session_study(r->session);
-  bramah_status status =
-      bramah_machine_plant_open(&r->machine, study->machine_file, study->n_simulated, study->simulated,
-                                bramah_session_plant(r->session)->step_ns, diag);
-  if (!status) status = bramah_machine_plant_dig(&r->machine, diag);
+  bramah_status status = open_machine(r, diag);
   const char *const others[] = {r->study, study->machine_file};
   if (!status) status = cli_check_output(r->log, 2, others, diag);
   if (!status && r->from[0][sizeof "simulator" - 1])
@@ -500,6 +510,7 @@ static bramah_status open_levers(serve_run *r, bramah_diag *diag)
   if (!status) status = bramah_levers_of(r->file, info.n_inputs, info.input_names, diag, &r->levers);
   if (!status && r->origin == FROM_UDP)
     status = bramah_control_socket((int)r->receive_port + 1, 1, diag, &r->control);
+  if (!status && r->origin == FROM_UDP) status = open_machine(r, diag); /* for its soil as it was at first */
   return status;
 }
 
@@ -546,7 +557,7 @@ static bramah_status open_server(serve_run *r, bramah_diag *diag)
   if (!status) status = bramah_display_new(r->file, r->assess, diag, &r->display);
   if (!status && r->simulation)
     status = bramah_display_simulated(r->display, r->simulation, &r->machine.plant, diag);
-  if (!status && r->origin == FROM_SIMULATOR) status = bramah_display_stand_on(r->display, &r->machine, diag);
+  if (!status && r->machine.machine) status = bramah_display_stand_on(r->display, &r->machine, diag);
   for (size_t i = 0; !status && i < BRAMAH_SERVER_FRAMES; i++)
     status = bramah_display_frame_new(r->display, diag, &r->frames[i]);
   r->text = malloc(TEXT);

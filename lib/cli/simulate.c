@@ -23,7 +23,9 @@ typedef struct live {
   double begin;                  /* of the clock, */
   int64_t begin_ns;              /* and of the simulation */
   int told_slow;
-  char path[32]; /* of the log, into the sender */
+  char path[32];          /* of the log, into the sender */
+  bramah_soil_view *soil; /* NULL: none moves */
+  int64_t next_soil;      /* when it is told of next */
 } live;
 
 typedef struct request {
@@ -298,6 +300,8 @@ static bramah_status open_live(request *r, const bramah_machine_plant *machine, 
   snprintf(l->path, sizeof l->path, "/dev/fd/%d", l->fd);
   r->options.log = l->path;
   if (!l->drive) return BRAMAH_OK;
+  status = bramah_soil_view_new(machine, diag, &l->soil);
+  if (status) return status;
   status = bramah_study_load(r->options.study, 0, NULL, diag, &study);
   if (!status && study->display_file) status = bramah_display_load(study->display_file, diag, &l->file);
   if (!status) status = bramah_levers_of(l->file, info.n_inputs, info.input_names, diag, &l->levers);
@@ -313,7 +317,18 @@ static void close_live(live *l)
   if (l->fd >= 0) close(l->fd);
   if (l->control >= 0) close(l->control);
   bramah_sender_close(l->sender);
+  bramah_soil_view_free(l->soil);
   bramah_display_file_free(l->file);
+}
+
+/* What its soil does, 30 times a second of the simulation, for who shows it. */
+static void tell_soil(live *l, int64_t now)
+{
+  char text[BRAMAH_DISPLAY_SOIL];
+  if (!l->soil || now < l->next_soil) return;
+  l->next_soil = now + INT64_C(33333333);
+  const size_t n = bramah_soil_view_text(l->soil, text, sizeof text);
+  if (n < sizeof text) bramah_sender_say(l->sender, text, n);
 }
 
 /* Until the clock is where the simulation is. One that is too slow goes on from where it is: its clock is the slower one. */
@@ -396,6 +411,7 @@ static bramah_status simulate(request *r, const cli_arguments *arguments, int *t
     r->live.begin = begin;
     for (; !status && !cli_stop_signal() && now <= r->duration_ns; now += machine.plant.step_ns) {
       status = bramah_simulation_next(simulation, diag);
+      if (!status) tell_soil(&r->live, now);
       if (!status && r->live.port) status = keep_pace(&r->live, now, diag);
       if (!status && page) status = cli_simulate_page_row(page, cli_seconds(now), diag);
       cli_progress_time(&progress, now, r->duration_ns != INT64_MAX ? r->duration_ns : 0);

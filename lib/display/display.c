@@ -498,13 +498,11 @@ static void put_ground(maker *m)
   if (plane) bramah__json_numbers(&m->json, "ground", 3, plane, 9);
 }
 
-/* A field as its machine file has it, of a large one every few cells; returns how many. */
-static size_t put_field(bramah__json *json, const char *name, const bramah_machine_terrain *t)
+/* A field as its machine file has it, of a large one every few cells. */
+static void put_field(bramah__json *json, const char *name, const bramah_machine_terrain *t)
 {
-  enum { MOST_CELLS = 128 };
-  const size_t most = t->options.nx > t->options.ny ? t->options.nx : t->options.ny,
-               stride = (most + MOST_CELLS - 1) / MOST_CELLS;
-  if (!t->options.nx || !t->options.ny) return 0;
+  const size_t stride = bramah__soil_stride(t);
+  if (!t->options.nx || !t->options.ny) return;
   const size_t nx = (t->options.nx + stride - 1) / stride, ny = (t->options.ny + stride - 1) / stride;
   bramah__json_open(json, name, '{');
   bramah__json_number(json, "nx", (double)nx);
@@ -525,7 +523,6 @@ static size_t put_field(bramah__json *json, const char *name, const bramah_machi
     }
   bramah__json_close(json, ']');
   bramah__json_close(json, '}');
-  return stride;
 }
 
 bramah_status bramah_display_stand_on(bramah_display *display, const bramah_machine_plant *simulated,
@@ -534,24 +531,13 @@ bramah_status bramah_display_stand_on(bramah_display *display, const bramah_mach
   const bramah_machine_terrain *t = &simulated->machine->terrain;
   bramah_diag_clear(diag);
   if (!simulated->site) return BRAMAH_OK;
-  const size_t n = strlen(display->description), cells = t->options.nx * t->options.ny;
-  bramah__soil *soil = &display->soil;
-  soil->sent = calloc(cells, sizeof *soil->sent);
-  soil->ever = calloc(cells, 1);
-  soil->particle = calloc(t->options.max_particles + 1, sizeof *soil->particle);
+  const size_t n = strlen(display->description);
   /* One member more, in place of the bracket at its end. */
   bramah__json json = {.text = display->description, .used = n - 1, .size = n + 1, .grows = 1, .filled = 1};
-  soil->stride = put_field(&json, "soil", t);
+  put_field(&json, "soil", t);
   bramah__json_close(&json, '}');
   display->description = json.text;
-  if (json.failed || !soil->sent || !soil->ever || !soil->particle) return bramah__fail_memory(diag);
-  soil->site = simulated->site;
-  soil->nx = t->options.nx;
-  soil->ny = t->options.ny;
-  soil->most_particles = t->options.max_particles;
-  const double *height = bramah_terrain_heights(bramah_worksite_terrain(soil->site));
-  for (size_t i = 0; i < cells; i++) soil->sent[i] = (int)lround(1e3 * height[i]);
-  return BRAMAH_OK;
+  return json.failed ? bramah__fail_memory(diag) : bramah__soil_open(&display->soil, simulated, diag);
 }
 
 /* ---- the display ---- */
@@ -641,9 +627,7 @@ void bramah_display_free(bramah_display *display)
   free(display->gauge);
   free(display->sensor);
   free(display->description);
-  free(display->soil.sent);
-  free(display->soil.ever);
-  free(display->soil.particle);
+  bramah__soil_close(&display->soil);
   free(display);
 }
 

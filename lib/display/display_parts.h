@@ -61,7 +61,19 @@ typedef struct bramah__soil {
   unsigned char *ever;       /* [nx * ny] 1: has changed */
   size_t changed, again;     /* where to look next: for changes, for what is sent again */
   bramah_particle *particle; /* [most_particles] */
+  int is_told;               /* 1: another process says what it does: */
+  bramah_display_frame told; /* of this only the soil */
 } bramah__soil;
+
+enum { BRAMAH__SOIL_NUMBERS = 2 * BRAMAH_DISPLAY_CELLS + 3 * BRAMAH_DISPLAY_PARTICLES };
+/* Memory [BRAMAH__SOIL_NUMBERS] for the soil of a frame; NULL: it has none. */
+void bramah__soil_room(bramah_display_frame *frame, int *numbers);
+/* Every how many cells of a field are shown. */
+size_t bramah__soil_stride(const bramah_machine_terrain *terrain);
+bramah_status bramah__soil_open(bramah__soil *soil, const bramah_machine_plant *simulated, bramah_diag *diag);
+void bramah__soil_close(bramah__soil *soil);
+/* What has become of it, into a frame. */
+void bramah__soil_take(bramah__soil *soil, bramah_display_frame *frame);
 
 struct bramah_display {
   bramah_assess *assess;

@@ -16,7 +16,7 @@ bramah_status bramah_display_frame_new(const bramah_display *display, bramah_dia
   double *numbers = calloc(doubles + 1, sizeof *numbers);
   bramah_sensor_state *sensor = calloc(display->n_sensors + 1, sizeof *sensor);
   const int has_soil = display->soil.site != NULL;
-  int *soil = has_soil ? calloc(2 * BRAMAH_DISPLAY_CELLS + 3 * BRAMAH_DISPLAY_PARTICLES, sizeof *soil) : NULL;
+  int *soil = has_soil ? calloc(BRAMAH__SOIL_NUMBERS, sizeof *soil) : NULL;
   if (!frame || !numbers || !sensor || (has_soil && !soil)) {
     free(frame);
     free(numbers);
@@ -30,12 +30,8 @@ bramah_status bramah_display_frame_new(const bramah_display *display, bramah_dia
                                   .n_bodies = display->n_bodies,
                                   .value = numbers,
                                   .sensor = sensor,
-                                  .has_soil = has_soil,
-                                  .cell = soil};
-  if (soil) {
-    frame->height = soil + BRAMAH_DISPLAY_CELLS;
-    frame->particle = frame->height + BRAMAH_DISPLAY_CELLS;
-  }
+                                  .has_soil = has_soil};
+  bramah__soil_room(frame, soil);
   frame->sigma = frame->value + frame->n_outputs;
   frame->probability = frame->sigma + frame->n_outputs;
   frame->pose = frame->probability + frame->n_gauges;
@@ -61,52 +57,6 @@ void bramah_display_frame_free(bramah_display_frame *frame)
 
 /* ---- taking ---- */
 
-static void put_cell(bramah_display_frame *frame, const bramah__soil *soil, size_t i, size_t j)
-{
-  const size_t ny = (soil->ny + soil->stride - 1) / soil->stride;
-  frame->cell[frame->n_cells] = (int)(i / soil->stride * ny + j / soil->stride);
-  frame->height[frame->n_cells++] = soil->sent[i * soil->ny + j];
-}
-
-/* Cells that have changed, as many as there is room for, the others next time; then some that ever did, a round of them in some
- * seconds at most. */
-static void take_field(bramah__soil *soil, bramah_display_frame *frame)
-{
-  enum { AGAIN = 100 };
-  const double *height = bramah_terrain_heights(bramah_worksite_terrain(soil->site));
-  const size_t n = soil->nx * soil->ny, last = soil->changed;
-  frame->n_cells = 0;
-  for (size_t k = 0; k < n && frame->n_cells < BRAMAH_DISPLAY_CELLS - AGAIN; k++) {
-    const size_t c = (last + k) % n, i = c / soil->ny, j = c % soil->ny;
-    if (i % soil->stride || j % soil->stride) continue;
-    const int now = (int)lround(1e3 * height[c]);
-    soil->changed = c + 1;
-    if (now == soil->sent[c]) continue;
-    soil->sent[c] = now;
-    soil->ever[c] = 1;
-    put_cell(frame, soil, i, j);
-  }
-  const size_t most = frame->n_cells + AGAIN;
-  for (size_t k = 0; k < n && frame->n_cells < most; k++) {
-    const size_t c = soil->again % n;
-    soil->again = c + 1;
-    if (soil->ever[c]) put_cell(frame, soil, c / soil->ny, c % soil->ny);
-  }
-}
-
-static void take_soil(bramah__soil *soil, bramah_display_frame *frame)
-{
-  take_field(soil, frame);
-  const size_t n =
-      bramah_terrain_particles(bramah_worksite_terrain(soil->site), soil->most_particles, soil->particle);
-  const size_t every = (n + BRAMAH_DISPLAY_PARTICLES - 1) / BRAMAH_DISPLAY_PARTICLES;
-  frame->n_particles = 0;
-  for (size_t i = 0; i < n; i += every, frame->n_particles++)
-    for (int k = 0; k < 3; k++)
-      frame->particle[3 * frame->n_particles + (size_t)k] =
-          (int)lround(100.0 * soil->particle[i].position[k]);
-}
-
 bramah_status bramah_display_take(bramah_display *display, bramah_display_frame *frame, bramah_diag *diag)
 {
   bramah_assess *a = display->assess;
@@ -123,7 +73,7 @@ bramah_status bramah_display_take(bramah_display *display, bramah_display_frame 
   for (size_t i = 0; i < frame->n_sensors; i++)
     frame->sensor[i] = bramah__look_at_sensor(display, &display->sensor[i], i, estimate->time_ns);
   bramah__scenario_take(display, &frame->scenario);
-  if (frame->has_soil) take_soil(&display->soil, frame);
+  if (frame->has_soil) bramah__soil_take(&display->soil, frame);
 
   bramah_skeleton pose = {.poses = frame->pose}, model = {.poses = frame->model};
   bramah_status status =

@@ -29,6 +29,10 @@ struct bramah_receiver {
   uint64_t next; /* number of the next datagram; 0: they have none so far */
   atomic_uint_fast64_t datagrams, lost, late, unusable, repeated;
   char bytes[LARGEST + 1];
+  /* What was told of the soil last, under the lock. */
+  pthread_mutex_t lock;
+  size_t soil_size;
+  char soil[LARGEST];
 };
 
 static void count(atomic_uint_fast64_t *what, uint64_t n)
@@ -75,7 +79,14 @@ static int is_header(const char *line)
 static int take(bramah_receiver *r, const char *bytes, size_t n)
 {
   uint64_t number;
+  static const char soil[] = "# soil ";
   if (!n) return 0;
+  if (n > sizeof soil && memcmp(bytes, soil, sizeof soil - 1) == 0) {
+    pthread_mutex_lock(&r->lock);
+    memcpy(r->soil, bytes, r->soil_size = n);
+    pthread_mutex_unlock(&r->lock);
+    return 1;
+  }
   const size_t skip = read_number(bytes, n, &number);
   if (skip && r->next && number < r->next) return count(&r->late, 1), 1;
   if (skip && r->next) count(&r->lost, number - r->next);
@@ -99,6 +110,19 @@ static int take(bramah_receiver *r, const char *bytes, size_t n)
   }
   count(&r->datagrams, 1);
   return pass_on(r, bytes, n);
+}
+
+int bramah_receiver_soil(bramah_receiver *r, char *out, size_t size)
+{
+  pthread_mutex_lock(&r->lock);
+  const size_t n = r->soil_size;
+  if (n && n < size) {
+    memcpy(out, r->soil, n);
+    out[n] = '\0';
+  }
+  r->soil_size = 0;
+  pthread_mutex_unlock(&r->lock);
+  return n && n < size;
 }
 
 static void *receive(void *user)
@@ -130,6 +154,7 @@ bramah_status bramah_receiver_open(int port, int has_header, bramah_diag *diag, 
   bramah_receiver *r = calloc(1, sizeof *r);
   if (!r) return bramah__fail_memory(diag);
   r->has_header = has_header;
+  pthread_mutex_init(&r->lock, NULL);
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   r->socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (r->socket >= 0) setsockopt(r->socket, SOL_SOCKET, SO_RCVBUF, &waiting, sizeof waiting);
@@ -162,6 +187,7 @@ void bramah_receiver_close(bramah_receiver *r)
   atomic_store(&r->ending, 1);
   pthread_join(r->thread, NULL);
   close(r->socket);
+  pthread_mutex_destroy(&r->lock);
   free(r->header);
   free(r);
 }

@@ -159,6 +159,11 @@ bramah_status bramah_sender_open(int port, bramah_diag *diag, bramah_sender **ou
   return status;
 }
 
+void bramah_sender_say(bramah_sender *s, const char *text, size_t size)
+{
+  (void)!send(s->socket, text, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void bramah_sender_close(bramah_sender *s)
 {
   if (!s) return;

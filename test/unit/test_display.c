@@ -472,4 +472,85 @@ TEST(what_it_says_is_true)
   bramah_session_close(whole);
 }
 
+/* ---- soil ---- */
+
+static void same_soil(const bramah_display_frame *a, const bramah_display_frame *b)
+{
+  ck_assert_uint_eq(a->n_cells, b->n_cells);
+  ck_assert_uint_eq(a->n_particles, b->n_particles);
+  ck_assert_mem_eq(a->cell, b->cell, a->n_cells * sizeof *a->cell);
+  ck_assert_mem_eq(a->height, b->height, a->n_cells * sizeof *a->height);
+  ck_assert_mem_eq(a->particle, b->particle, 3 * a->n_particles * sizeof *a->particle);
+}
+
+/* A display that is told by another process what the soil does shows what one beside the simulation does. */
+TEST(soil_goes_from_one_process_to_another)
+{
+  enum { NX = 130, NY = 20, CELLS = NX * NY };
+  static double height[CELLS];
+  const bramah_change sand[] = {
+      {"terrain",
+       "{cells: [130, 20], cell: 0.1 m, origin: [20 m, 0 m], particles: {most: 50, radius: 60 mm}}", NULL, 0},
+      {"tools",
+       "{shovel: {body: crank, edge: [[2, -0.6, 0 m], [2, 0.6, 0 m]], profile: [[1.5, 0, 0.4 m], [1, 0, 0.4 "
+       "m]]}}",
+       NULL, 0}};
+  char text[BRAMAH_DISPLAY_SOIL], short_text[40];
+  bramah_machine_plant machine;
+  bramah_soil_view *view;
+  bramah_display *beside, *told;
+  bramah_display_frame *here, *there;
+  int end = 0;
+  open_run();
+  must(bramah_machine_plant_open(&machine, bramah_session_study(session)->machine_file, 2, sand, 0, &diag),
+       &diag);
+  must(bramah_machine_plant_dig(&machine, &diag), &diag);
+  must(bramah_soil_view_new(&machine, &diag, &view), &diag);
+  must(bramah_display_new(NULL, assess, &diag, &beside), &diag);
+  must(bramah_display_new(NULL, assess, &diag, &told), &diag);
+  ck_assert_int_eq(bramah_display_soil(told, "# soil 0 0\n"), 0); /* it stands on none */
+  must(bramah_display_stand_on(beside, &machine, &diag), &diag);
+  must(bramah_display_stand_on(told, &machine, &diag), &diag);
+  ck_assert_str_eq(bramah_display_description(told), bramah_display_description(beside));
+  must(bramah_display_frame_new(beside, &diag, &here), &diag);
+  must(bramah_display_frame_new(told, &diag, &there), &diag);
+  must(bramah_assess_next(assess, &end, &diag), &diag);
+  bramah_terrain *terrain = bramah_worksite_terrain(machine.site);
+  for (int k = 0; k < 4; k++) {
+    for (int i = 0; i < CELLS; i++) height[i] += (i + k) % 7 ? 0.0 : 0.001 * (i % 50 - 25);
+    must(bramah_terrain_set_heights(terrain, height, &diag), &diag);
+    must(bramah_terrain_add_particle(terrain, (double[]){21.0 + k, 1.0, 0.3}, (double[]){0, 0, 0}, &diag),
+         &diag);
+    must(bramah_display_take(beside, here, &diag), &diag);
+    const size_t n = bramah_soil_view_text(view, text, sizeof text);
+    ck_assert(n < sizeof text && n == strlen(text) && text[n - 1] == '\n');
+    ck_assert_int_eq(bramah_display_soil(told, text), 1);
+    must(bramah_display_take(told, there, &diag), &diag);
+    ck_assert(here->n_cells > 30 && here->n_particles == (size_t)k + 1);
+    same_soil(here, there);
+  }
+  must(bramah_display_take(told, there, &diag), &diag); /* nothing new: cells only once */
+  ck_assert(there->n_cells == 0 && there->n_particles == 4);
+  ck_assert_uint_ge(bramah_soil_view_text(view, short_text, sizeof short_text), sizeof short_text);
+  static const char *const wrong[] = {"",
+                                      "# 17\n",
+                                      "# soil",
+                                      "# soil 1 0\n",
+                                      "# soil -1 0\n",
+                                      "# soil 601 0\n",
+                                      "# soil 0 401\n",
+                                      "# soil 1 0 999999 5\n",
+                                      "# soil 0 1 1 2\n",
+                                      "# soil 1 0 5 99999999999999\n",
+                                      "# soil 1 0 -1 5\n"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    ck_assert_msg(!bramah_display_soil(told, wrong[i]), "%s", wrong[i]);
+  bramah_display_frame_free(here);
+  bramah_display_frame_free(there);
+  bramah_display_free(beside);
+  bramah_display_free(told);
+  bramah_soil_view_free(view);
+  bramah_machine_plant_close(&machine);
+}
+
 int main(void) { return run_tests_with("display", make_path, close_run); }

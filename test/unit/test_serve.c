@@ -654,12 +654,16 @@ TEST(lines_go_and_come_as_datagrams)
     const size_t piece = n - at < 997 ? n - at : 997;
     ck_assert_int_eq((int)write(out, text + at, piece), (int)piece);
   }
+  bramah_sender_say(sender, "# soil 1 0 5 7\n", 15); /* no line of the log */
   close(out);
   bramah_sender_close(sender);
   for (ssize_t some; (some = read(in, got + used, sizeof got - used)) > 0;) used += (size_t)some;
   ck_assert_uint_eq(used, n);
   ck_assert_mem_eq(got, text, n);
   ck_assert_uint_eq(bramah_receiver_get_report(receiver).lost, 0);
+  ck_assert_int_eq(bramah_receiver_soil(receiver, got, sizeof got), 1);
+  ck_assert_str_eq(got, "# soil 1 0 5 7\n");
+  ck_assert_int_eq(bramah_receiver_soil(receiver, got, sizeof got), 0);
   close(in);
   bramah_receiver_close(receiver);
   ck_assert_int_eq(bramah_sender_open(0, &diag, &sender, &out), BRAMAH_E_VALUE);
