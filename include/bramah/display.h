@@ -186,10 +186,10 @@ BRAMAH_API bramah_status bramah_display_stand_on(bramah_display *display,
 /* Cells of the soil's field, and particles, that a frame shows at most; bytes of what is told of them. */
 enum { BRAMAH_DISPLAY_CELLS = 600, BRAMAH_DISPLAY_PARTICLES = 400, BRAMAH_DISPLAY_SOIL = 32000 };
 
-/* The same where the simulation is another process: there a view of its soil, which must not outlive it, says in one line what has changed
- * since it said so last, and more by turns; here a display that stands on the same soil at its start is told so. *out NULL: no soil
- * moves. Errors: E_MEMORY. */
+/* The same where the simulation is another process: there a view of its soil says in one line what has changed since it said so last, and more by
+ * turns; here a display that stands on the same soil at its start is told so. */
 typedef struct bramah_soil_view bramah_soil_view;
+/* Of a machine that is simulated, which must outlive it. *out NULL: no soil moves. Errors: E_MEMORY. */
 BRAMAH_API bramah_status bramah_soil_view_new(const bramah_machine_plant *simulated, bramah_diag *diag,
                                               bramah_soil_view **out);
 BRAMAH_API void bramah_soil_view_free(bramah_soil_view *view); /* NULL allowed */
