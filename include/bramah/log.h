@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Logs: CSV with name[unit] headers, or MAT files; a reader of one file, and a stream that makes of one or many what a
+/* Logs: CSV with name[unit] headers, MAT files, or CAN frames (candump, ASC, BLF, interfaces); a reader of one file, and a stream that makes of one or many what a
  * replay takes. Part of libbramah-tools. Independent of the locale. */
 #ifndef BRAMAH_LOG_H
 #define BRAMAH_LOG_H
@@ -31,8 +31,10 @@ typedef struct bramah_log_format {
                         * are between the cells */
   const char *comment; /* marks at the beginning of comment lines, separated by a blank; NULL: "#" */
   const char *missing; /* texts that mean no sample ("NaN -"), separated by a blank; NULL: none */
-  int skip;            /* lines before the header, comments included */
-  int no_header;       /* 1: the columns are called 1, 2, ... and have no units */
+  const char *dbc; /* of CAN frames: the files that say what is in them, separated by line ends, each FILE or
+                        * CHANNEL=FILE; NULL: none, and such logs are not read */
+  int skip;        /* lines before the header, comments included */
+  int no_header;   /* 1: the columns are called 1, 2, ... and have no units */
   bramah_log_units units;
   int skip_bad_cells; /* 1: a cell that is no number counts as empty; see bramah_log_info */
   int skip_bad_rows;  /* 1: rows with too few or too many cells are left out, a cut last one too, and those
@@ -46,6 +48,8 @@ typedef struct bramah_log_format {
  * of one length are columns, see datasets/README.md, Logs; a row counts as a line. Of the format only `missing`
  * (where it is a number), skip_bad_cells and skip_bad_rows concern it.
  *   An MDF file of version 4: every channel that is a number is a column, t the times of its groups; the same holds.
+ *   CAN frames, as candump, ASC, BLF, or of an interface (can0, where no file has that name): by `dbc` of the format, a
+ * column t[s] and one for each signal, MESSAGE.SIGNAL; a row is a frame of a message with a column that is not ignored.
  *   Errors: E_FILE, E_EMPTY (no header), E_SYNTAX, E_UNIT, E_KEY (a column twice), E_TRUNCATED (a MAT file that was
  * cut), E_UNSUPPORTED (built without matio; a file that is known to be something else). Allocates. */
 BRAMAH_API bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
@@ -74,6 +78,7 @@ typedef struct bramah_log_info {
   int is_cut; /* 1: the end was reached and is none (a line without line end, a file that was not finished): its last number may be cut */
   uint64_t bad_rows; /* skipped, and the line of the first; 0 if none was */
   int first_bad_row;
+  uint64_t lost; /* frames that a CAN interface has dropped, because they were not read in time */
 } bramah_log_info;
 /* What is known by now; cheap. */
 BRAMAH_API bramah_log_info bramah_log_get_info(const bramah_log_reader *reader);
@@ -172,6 +177,7 @@ typedef struct bramah_log_counts {
   bramah_log_event bad_rows;  /* left out */
   bramah_log_event bad_cells; /* taken for empty */
   bramah_log_event cut;       /* files that were cut or not finished: their last number may be cut */
+  bramah_log_event lost;      /* frames that a CAN interface has dropped: they were not read in time */
   uint64_t missing;           /* rows that would fill the gaps */
   int64_t gap_mark;           /* row before the longest gap */
   int64_t most_late_ns, longest_gap_ns;

@@ -51,6 +51,7 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_plant *plant)
                  {"rows without time, dropped", &c->no_time, 0},
                  {"bad rows, dropped", &c->bad_rows, 0},
                  {"bad cells, taken for empty", &c->bad_cells, 0},
+                 {"frames lost: the interface had to drop them", &c->lost, 0},
                  {"the file was cut, or not finished: its last number may be cut", &c->cut, 0}};
     add(&table, device.name, "files that follow each other", device.n_files > 1 ? device.n_files : 0, "");
     cli_table_add(&table, "%.60s", device.name);
@@ -106,6 +107,7 @@ void cli_log_json(const bramah_log_stream *log, cli_json *json)
     cli_json_count(json, "without_time", c->no_time.n);
     cli_json_count(json, "bad_rows", c->bad_rows.n);
     cli_json_count(json, "bad_cells", c->bad_cells.n);
+    cli_json_count(json, "lost", c->lost.n);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');

@@ -7,6 +7,7 @@
 #include "lib/io/session.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void *member(void *object, size_t offset) { return (unsigned char *)object + offset; }
@@ -198,6 +199,31 @@ static bramah_status read_comment(bramah__reader *reader, const bramah__item *it
   return BRAMAH_OK;
 }
 
+/* FILE or CHANNEL=FILE, or a list of them, as one text with a line each; files as seen from the study's folder. */
+static bramah_status read_dbc(bramah__reader *reader, const bramah__item *item, const bramah__key *key,
+                              void *object)
+{
+  const char *const *texts;
+  const char **out = member(object, key->offset);
+  const char *end = strrchr(reader->file, '/');
+  const int folder = end ? (int)(end - reader->file) + 1 : 0;
+  size_t n, room = 1, used = 0;
+  const bramah_status status = bramah__read_texts(reader, item, key, bramah__read_text, &n, &texts);
+  if (status) return status;
+  for (size_t i = 0; i < n; i++) room += strlen(texts[i]) + (size_t)folder + 1;
+  char *all = bramah__pool_take(reader->keep, room, 1);
+  if (!all) return bramah__no_memory(reader);
+  for (size_t i = 0; i < n; i++) {
+    const char *equals = strchr(texts[i], '='), *slash = strchr(texts[i], '/');
+    const int channel = equals && (!slash || slash > equals) ? (int)(equals - texts[i]) + 1 : 0;
+    const char *path = texts[i] + channel;
+    used += (size_t)snprintf(all + used, room - used, "%s%.*s%.*s%s", i ? "\n" : "", channel, texts[i],
+                             *path == '/' ? 0 : folder, reader->file, path);
+  }
+  *out = all;
+  return BRAMAH_OK;
+}
+
 /* Until a file has what the log says: 0 not said. */
 enum { HAS_HEADER = -1 };
 static const bramah__word headers[] = {{"yes", HAS_HEADER}, {"none", 1}, {NULL, 0}};
@@ -213,6 +239,7 @@ static const bramah__word reset_policies[] = {
                   .words = decimals),                                                                        \
       BRAMAH__KEY("comment", read_comment, type, format.comment, .shape = BRAMAH__SHAPE_TEXT),               \
       BRAMAH__KEY("missing", bramah__read_text, type, format.missing, .required = 0),                        \
+      BRAMAH__KEY("dbc", read_dbc, type, format.dbc, .shape = BRAMAH__SHAPE_NAMES),                          \
       BRAMAH__KEY("skip", bramah__read_integer, type, format.skip, .required = 0),                           \
       BRAMAH__KEY("header", bramah__read_word, type, format.no_header, .words = headers),                    \
       BRAMAH__KEY("units", bramah__read_word, type, format.units, .words = unit_places)
@@ -240,6 +267,7 @@ static bramah_status finish_log(bramah__reader *reader, const bramah__item *item
     if (!to->decimal) to->decimal = from->decimal;
     if (!to->comment) to->comment = from->comment;
     if (!to->missing) to->missing = from->missing;
+    if (!to->dbc) to->dbc = from->dbc;
     if (!to->skip) to->skip = from->skip;
     to->no_header = (to->no_header ? to->no_header : from->no_header) > 0;
     if (!to->units) to->units = from->units;

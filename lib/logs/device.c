@@ -201,6 +201,8 @@ static void add_skipped(const bramah__device *d, bramah_log_counts *counts)
     if (n && !event->n) event->mark = bramah__mark(d->parts[d->part], line);
     event->n += n;
   }
+  if (info.lost && !counts->lost.n) counts->lost.mark = bramah__mark(d->parts[d->part], info.line);
+  counts->lost.n += info.lost;
   if (info.is_cut) note(&counts->cut, bramah__mark(d->parts[d->part], info.line));
 }
 
@@ -428,13 +430,29 @@ static void note_interval(bramah__device *d, int64_t interval)
   d->intervals[at] = interval;
 }
 
+/* Does the row count for the usual interval? Of rows that are messages those do that have a cell of the first one. */
+static int is_beat(bramah__device *d, size_t at)
+{
+  const size_t n = d->n_targets;
+  const unsigned char *filled = d->filled + at * n;
+  if (!d->reader->kind->is_sparse) return 1;
+  if (!d->given)
+    for (d->beat = 0; d->beat + 1 < n && !filled[d->beat];) d->beat++;
+  for (size_t row = at; n && row < d->tail && d->rows[row].time_ns == d->rows[at].time_ns; row++)
+    if (d->filled[row * n + d->beat]) return 1;
+  return 0;
+}
+
 /* The earliest row that waits, with all rows of its time. A contradiction, or a value beyond all numbers, ends the
  * log with it. */
 static void give(bramah__device *d)
 {
   const size_t n = d->n_targets, at = d->head++;
   int good = 1;
-  if (d->given++) note_interval(d, d->rows[at].time_ns - d->time_ns);
+  const int beats = is_beat(d, at);
+  if (beats && d->given) note_interval(d, d->rows[at].time_ns - d->beat_ns);
+  if (beats) d->beat_ns = d->rows[at].time_ns;
+  d->given++;
   d->time_ns = d->rows[at].time_ns;
   d->mark = d->rows[at].mark;
   memcpy(d->out, d->cells + at * n, n * sizeof *d->out);

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 /* The formats; the last one takes whatever no other takes. */
-static const bramah__log_kind *const kinds[] = {&bramah__log_mat, &bramah__log_mdf, &bramah__log_csv};
+static const bramah__log_kind *const kinds[] = {&bramah__log_interface, &bramah__log_can, &bramah__log_blf,
+                                                &bramah__log_mat,       &bramah__log_mdf, &bramah__log_csv};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* What people have in their folders and give as a log, but is none that is read: by bytes at a place of the file. Rows
@@ -44,7 +45,6 @@ static const struct {
      "save it as MDF 4.10 (all current tools do), or as CSV"},
     {0, BYTES("MDF     2"), "an MDF file of version 2",
      "save it as MDF 4.10 (all current tools do), or as CSV"},
-    {0, BYTES("LOGG"), "a BLF file of CAN frames", "save its signals as CSV or MAT file"},
     {0, BYTES("\x0a\x0d\x0d\x0a"), "a capture (pcapng)",
      "save CAN frames as Vector ASC, BLF or candump text"},
     {0, BYTES("\xd4\xc3\xb2\xa1"), "a capture (pcap)", "save CAN frames as Vector ASC, BLF or candump text"},
@@ -143,7 +143,7 @@ void bramah_log_names(char *out, size_t n)
   size_t used = 0;
   *out = '\0';
   for (size_t i = N_KINDS; i-- > 0;) {
-    if (used) used = bramah__append(out, n, used, " ");
+    if (used && *kinds[i]->names) used = bramah__append(out, n, used, " ");
     used = bramah__append(out, n, used, kinds[i]->names);
   }
 }
@@ -213,10 +213,24 @@ static bramah_status find_kind(bramah_log_reader *reader)
 
 /* ---- opening and closing ---- */
 
+/* A device, whose kind is known then, or a file. */
+static bramah_status open_input(bramah_log_reader *reader)
+{
+  char reason[512];
+  for (size_t i = 0; i < N_KINDS; i++)
+    if (kinds[i]->connect && kinds[i]->connect(reader)) {
+      reader->kind = reader->failure.status ? NULL : kinds[i];
+      return reader->failure.status;
+    }
+  reader->fd = strcmp(reader->path, "-") == 0 ? STDIN_FILENO : bramah__open_input(reader->path);
+  if (reader->fd >= 0) return BRAMAH_OK;
+  return bramah__log_fail(reader, BRAMAH_E_FILE, NULL, 0, 0, "cannot open: %s",
+                          bramah__open_reason(reader->path, errno, reason, sizeof reason));
+}
+
 bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
                               bramah_log_reader **out)
 {
-  char reason[512];
   bramah_status status = BRAMAH_OK;
   bramah_log_reader *reader = calloc(1, sizeof *reader);
   if (!reader) return bramah__fail_memory(diag);
@@ -227,17 +241,14 @@ bramah_status bramah_log_open(const char *path, const bramah_log_format *format,
   reader->path = strdup(path);
   reader->comment = strdup(reader->format.comment ? reader->format.comment : "#");
   reader->missing = strdup(reader->format.missing ? reader->format.missing : "");
+  if (reader->format.dbc) reader->dbc = strdup(reader->format.dbc);
+  reader->format.dbc = reader->dbc;
   reader->format.comment = reader->comment;
   reader->format.missing = reader->missing;
   if (!reader->c_locale || !reader->path || !reader->comment || !reader->missing)
     status = bramah__fail_memory(&reader->failure);
-  if (!status) {
-    reader->fd = strcmp(path, "-") == 0 ? STDIN_FILENO : bramah__open_input(path);
-    if (reader->fd < 0)
-      status = bramah__log_fail(reader, BRAMAH_E_FILE, NULL, 0, 0, "cannot open: %s",
-                                bramah__open_reason(path, errno, reason, sizeof reason));
-  }
-  if (!status) status = find_kind(reader);
+  if (!status) status = open_input(reader);
+  if (!status && !reader->kind) status = find_kind(reader);
   if (!status) status = reader->kind->open(reader);
   if (!status) return *out = reader, BRAMAH_OK;
   if (diag) *diag = reader->failure;
@@ -261,6 +272,7 @@ void bramah_log_close(bramah_log_reader *reader)
   free(reader->path);
   free(reader->comment);
   free(reader->missing);
+  free(reader->dbc);
   free(reader);
 }
 
@@ -327,6 +339,12 @@ size_t bramah__log_index(const bramah_log_reader *reader, const char *name)
   return SIZE_MAX;
 }
 
+size_t bramah__log_column_of(const bramah_log_reader *reader, const char *name)
+{
+  const size_t i = bramah__log_index(reader, name);
+  return i == SIZE_MAX && reader->kind->stand_in ? reader->kind->stand_in(reader, name) : i;
+}
+
 bramah_status bramah__log_unit_of(const bramah_log_reader *reader, size_t column, double *factor,
                                   bramah_dimension *dimension, bramah_diag *diag)
 {
@@ -373,7 +391,9 @@ static bramah_status fail_no_column(const bramah_log_reader *reader, const char 
 {
   const char *path = display_path(reader);
   const char *why = reader->kind->why_not ? reader->kind->why_not(reader, name) : NULL;
-  if (why) return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, name, "the variable '%s' %s", name, why);
+  if (why)
+    return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, name, "the %s '%s' %s", reader->kind->column, name,
+                         why);
   const char **names = calloc(reader->n_columns + 1, sizeof *names);
   for (size_t i = 0; names && i < reader->n_columns; i++) names[i] = reader->columns[i].name;
   const char *near = names ? bramah__nearest(name, reader->n_columns, names) : NULL;
@@ -398,8 +418,7 @@ bramah_status bramah_log_find(const bramah_log_reader *reader, const char *name,
 {
   bramah_dimension wanted = {0}, dimension;
   double factor;
-  size_t i = bramah__log_index(reader, name);
-  if (i == SIZE_MAX && reader->kind->stand_in) i = reader->kind->stand_in(reader, name);
+  const size_t i = bramah__log_column_of(reader, name);
   if (i == SIZE_MAX) return fail_no_column(reader, name, diag);
   if (!expected) return *column = i, BRAMAH_OK;
   bramah_status status = bramah__log_unit_of(reader, i, &factor, &dimension, diag);
@@ -423,6 +442,7 @@ bramah_status bramah__log_set_time(bramah_log_reader *reader, size_t column, con
   reader->time_column = column;
   *clock = (bramah__time_format){.scale = 1, .whole = counter};
   if (counter) return BRAMAH_OK;
+  if (reader->is_date && (!unit || strcmp(unit, "iso8601") == 0)) return clock->iso = 1, BRAMAH_OK;
   if (!unit) unit = reader->columns[column].unit;
   clock->iso = strcmp(unit, "iso8601") == 0;
   if (clock->iso && (is_text || reader->units[column].may_be_date)) return BRAMAH_OK;

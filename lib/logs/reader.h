@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the formats of logs share. A format is one file with its functions and a row in the tables of reader.c and
- * writer.c (its sink): CSV is read in csv.c, MAT files in mat_read.c, after mat_check.c has found that they are whole, and
+ * writer.c (its sink): CSV is read in csv.c, CAN frames in can.c, MAT files in mat_read.c, after mat_check.c has found that they are whole, and
  * written in mat_write.c. */
 #ifndef BRAMAH_LIB_LOGS_READER_H
 #define BRAMAH_LIB_LOGS_READER_H
@@ -15,6 +15,7 @@ typedef struct bramah__log_kind {
   const char *names;  /* patterns of its files' names, separated by blanks */
   const char *what;   /* "MAT file" */
   const char *record; /* what a row is called: "line" of text, else "row" */
+  const char *column; /* of a name that is no column: "variable" */
   int from_pipe;      /* 1: it is read from the beginning to the end by bramah__log_read, a pipe suffices */
   const struct bramah__log_sink *sink; /* NULL: it is not written */
   /* By the first bytes of the file, at most BRAMAH__LOG_HEAD and all of a shorter file, of a pipe those that came
@@ -33,11 +34,15 @@ typedef struct bramah__log_kind {
    * it does not have it. NULL: none. */
   size_t (*stand_in)(const bramah_log_reader *reader, const char *name);
   const char *(*why_not)(const bramah_log_reader *reader, const char *name);
+  /* A device in place of a file: 1 if the path is one, `fd` or the failure of the reader is set. NULL: none. */
+  int (*connect)(bramah_log_reader *reader);
+  int is_sparse;       /* 1: a row has the cells of one message, rows come when a message does */
   const char *no_rows; /* message for a log without rows */
   int units_in_header; /* name[unit]; else only in the study or a struct of the file */
 } bramah__log_kind;
 
-extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_mdf;
+extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_mdf, bramah__log_can,
+    bramah__log_blf, bramah__log_interface;
 
 /* The unit of a column. */
 typedef struct bramah__log_unit {
@@ -73,7 +78,7 @@ struct bramah_log_reader {
   size_t head_at, n_head;
   char *path;
   bramah_log_format format; /* as found; its texts are ours */
-  char *comment, *missing;
+  char *comment, *missing, *dbc;
 
   bramah_log_column *columns; /* [n_columns]; their texts are ours */
   bramah__log_unit *units;    /* [n_columns] */
@@ -90,6 +95,7 @@ struct bramah_log_reader {
   bramah__log_fault fault;
 
   size_t time_column; /* SIZE_MAX: none */
+  int is_date;        /* 1: times without text are ns since 1970 */
   bramah__time_format clock;
   /* of the row given last, if its time is present: ns, of ISO 8601 since 1970; or the counter */
   int64_t time;
@@ -119,6 +125,8 @@ bramah_status bramah__log_add_column(bramah_log_reader *reader, const char *name
 bramah_status bramah__log_set_unit(bramah_log_reader *reader, size_t column, const char *unit);
 /* SIZE_MAX: none of that name. */
 size_t bramah__log_index(const bramah_log_reader *reader, const char *name);
+/* Or what stands in for that name. */
+size_t bramah__log_column_of(const bramah_log_reader *reader, const char *name);
 /* NULL, "", "-", "1" and "counts" */
 int bramah__log_is_no_unit(const char *unit);
 /* Factor and dimension of a column's unit; 1 and none where it has no unit, or - or counts. Errors: E_UNIT. */

@@ -150,7 +150,7 @@ static bramah_status feed(bramah_log_stream *stream, const bramah__target *targe
     bramah__device *d = &stream->devices[k];
     if (file && !(d->entry && strcmp(d->entry->name, file) == 0)) continue;
     if (!without) without = d;
-    if (bramah__log_index(d->reader, target->name) == SIZE_MAX) continue;
+    if (bramah__log_column_of(d->reader, target->name) == SIZE_MAX) continue;
     if (with)
       status = bramah__failf(diag, BRAMAH_E_COLUMN, d->reader->path, 0, target->name,
                              "%s has a column of that name too: say which by 'file', an entry of log.files",

@@ -145,6 +145,8 @@ typedef struct bramah__device {
   int64_t newest_mark, jump_mark;
   int any, over;       /* a row was taken; no more rows are read */
   bramah_diag failure; /* reported when the rows before it were given */
+  size_t beat; /* of rows that are messages: a target of the first one, whose rows show the usual interval */
+  int64_t beat_ns; /* time of the last such row */
   /* The row given last. */
   uint64_t given;
   int64_t time_ns, mark;

@@ -80,7 +80,7 @@ mkdir empty
 run 1 replay devices.yaml empty --output other.csv
 says err 'no file of this folder matches an entry of log.files'
 run 1 replay "$study" empty --output other.csv
-says err 'there is no log (*.csv *.mat'
+says err 'there is no log (*.csv'
 
 # Pressures ten times slower than the rest: as a log with empty cells.
 cut -d, -f1-4 log.csv >fast.csv

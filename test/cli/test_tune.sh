@@ -268,7 +268,7 @@ says out 'logs: 3 tuned on'
 run 0 sweep true.yaml --each logs --vary 'sensors.p2.sigma=0.5 bar' --output each.csv
 same "$(grep -c ',logs/' each.csv)" 3 'logs of a sweep'
 run 1 tune off.yaml --each elsewhere
-says err 'elsewhere: there is no log (*.csv *.mat'
+says err 'elsewhere: there is no log (*.csv'
 run 2 tune off.yaml
 says err 'there is no log'
 

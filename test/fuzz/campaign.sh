@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 case $name in
 units) longest=300 ;;
 log) longest=600 ;;
-mat | mdf | snapshot) longest=2500 ;;
+can | mat | mdf | snapshot) longest=2500 ;;
 restore) longest=61 ;;
 *) longest=1500 ;;
 esac
