@@ -15,7 +15,7 @@ typedef struct bramah__log_kind {
   const char *names;  /* patterns of its files' names, separated by blanks */
   const char *what;   /* "MAT file" */
   const char *record; /* what a row is called: "line" of text, else "row" */
-  const char *column; /* of a name that is no column: "variable" */
+  const char *column; /* what one is called in messages; NULL: "channel" */
   int from_pipe;      /* 1: it is read from the beginning to the end by bramah__log_read, a pipe suffices */
   const struct bramah__log_sink *sink; /* NULL: it is not written */
   /* By the first bytes of the file, at most BRAMAH__LOG_HEAD and all of a shorter file, of a pipe those that came
