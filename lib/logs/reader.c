@@ -392,8 +392,8 @@ static bramah_status fail_no_column(const bramah_log_reader *reader, const char 
   const char *path = display_path(reader);
   const char *why = reader->kind->why_not ? reader->kind->why_not(reader, name) : NULL;
   if (why)
-    return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, name, "the %s '%s' %s", reader->kind->column, name,
-                         why);
+    return bramah__failf(diag, BRAMAH_E_COLUMN, path, 0, name, "the %s '%s' %s",
+                         reader->kind->column ? reader->kind->column : "channel", name, why);
   const char **names = calloc(reader->n_columns + 1, sizeof *names);
   for (size_t i = 0; names && i < reader->n_columns; i++) names[i] = reader->columns[i].name;
   const char *near = names ? bramah__nearest(name, reader->n_columns, names) : NULL;

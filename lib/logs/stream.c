@@ -628,6 +628,12 @@ bramah_status bramah_log_last_time(const bramah_session *session, size_t n, cons
   }
   bramah_status status = bramah_log_stream_open(session, n, paths, diag, &stream);
   if (status) return status;
+  for (size_t k = 0; k < stream->n_devices; k++)
+    if (stream->devices[k].reader->kind->connect) {
+      bramah_log_stream_close(stream);
+      return bramah__failf(diag, BRAMAH_E_UNSUPPORTED, paths[0], 0, NULL,
+                           "an interface cannot be read twice");
+    }
   status = bramah_log_survey_read(stream, 1, INT64_MAX, keep, &bad_row, &survey);
   if (survey.rows) *time_ns = survey.last_ns;
   bramah_log_survey_free(&survey);
