@@ -231,7 +231,7 @@ class Tractor(Case):
             self.assertLess(np.degrees(np.abs(error("cabin.roll"))[replay.time > 1.0].max()), 0.2)
             if IS_LONG:
                 self.assertTrue(replay.verdict, replay.verdict)
-                for begin, end, most, share in ((10.0, 12.6, np.inf, 0.7), (13.0, 15.0, 25.0, 0.9), (16.5, 34.6, 20.0, 0.95)):  # digs, stands, drives
+                for begin, end, most, share in ((10.0, 12.6, np.inf, 0.8), (13.0, 15.0, 20.0, 0.9), (16.5, 34.6, 20.0, 0.95)):  # digs, stands, drives
                     rows = (replay.time > begin) & (replay.time < end)
                     self.assertLess(np.sqrt(np.mean(error("payload")[rows] ** 2)), most)
                     self.assertGreater(np.mean(np.abs(error("payload")[rows]) < 1.96 * replay.sigma("payload")[rows]), share)
