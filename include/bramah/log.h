@@ -262,7 +262,8 @@ BRAMAH_API void bramah_log_survey_free(bramah_log_survey *survey);
 
 /* A name that ends in .mat: a MAT file, with full precision, structs `units` and `names` (the names columns
  * have here). It is empty until it is finished; rows wait in a nameless file in its folder. One that ends in .mf4 or
- * .mdf: MDF 4.10, with full precision, the first column as the clock [s]; unfinished, but whole, until it is finished. */
+ * .mdf: MDF 4.10, with full precision, the first column as the clock [s]; unfinished, but whole, until it is finished. One
+ * that ends in .mcap: an MCAP file, messages of Protobuf with full precision, the first column t[s] (from 0) as log time. */
 
 typedef struct bramah_log_writer bramah_log_writer;
 

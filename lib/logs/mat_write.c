@@ -208,15 +208,13 @@ void bramah__mat_name(const char *text, char *out)
 /* Rows of a block, which is kept column by column. */
 enum { BLOCK = 4096 };
 
-typedef char field_name[BRAMAH__MAT_NAME];
-
 /* The number of rows is known only in the end, and a MAT file holds its columns one after the other: rows wait in a
  * nameless file in the same folder, so that memory does not grow with them. The disk holds them twice for a while. */
 typedef struct mat_log {
   mat_file mat;
   size_t n;
-  field_name *fields; /* [n] the variables */
-  double *block;      /* [n x BLOCK] */
+  bramah__mat_field *fields; /* [n] the variables */
+  double *block;             /* [n x BLOCK] */
   size_t used;
   uint64_t n_blocks; /* that wait in the file */
   int fd;
@@ -233,7 +231,23 @@ static void create_log(bramah_log_writer *writer)
   create_file(&log->mat, writer->path, &writer->failure);
 }
 
-/* A name of its own for each column. */
+void bramah__mat_names(const bramah_log_writer *writer, bramah__mat_field *names)
+{
+  for (size_t at = 0; at < writer->n_columns; at++) {
+    char *field = names[at], tail[24] = "_";
+    bramah__mat_name(writer->columns[at].name, field);
+    const size_t length = strlen(field);
+    for (int64_t k = 2;; k++) {
+      int taken = strcmp(field, "units") == 0 || strcmp(field, "names") == 0;
+      for (size_t i = 0; i < at; i++) taken |= strcmp(names[i], field) == 0;
+      if (!taken) break;
+      const size_t n = 1 + bramah__format_integer(tail + 1, k);
+      const size_t kept = length + n < BRAMAH__MAT_NAME ? length : BRAMAH__MAT_NAME - 1 - n;
+      memcpy(field + kept, tail, n + 1);
+    }
+  }
+}
+
 static void begin_log(bramah_log_writer *writer)
 {
   mat_log *log = writer->file;
@@ -244,19 +258,8 @@ static void begin_log(bramah_log_writer *writer)
     bramah__fail_memory(&writer->failure);
     return;
   }
-  for (; log->n < n_columns; log->n++) {
-    char *field = log->fields[log->n], tail[24] = "_";
-    bramah__mat_name(writer->columns[log->n].name, field);
-    const size_t length = strlen(field);
-    for (int64_t k = 2;; k++) {
-      int taken = strcmp(field, "units") == 0 || strcmp(field, "names") == 0;
-      for (size_t i = 0; i < log->n; i++) taken |= strcmp(log->fields[i], field) == 0;
-      if (!taken) break;
-      const size_t n = 1 + bramah__format_integer(tail + 1, k);
-      const size_t kept = length + n < BRAMAH__MAT_NAME ? length : BRAMAH__MAT_NAME - 1 - n;
-      memcpy(field + kept, tail, n + 1);
-    }
-  }
+  bramah__mat_names(writer, log->fields);
+  log->n = n_columns;
 }
 
 static void write_row(bramah_log_writer *writer, const double *values)
@@ -334,7 +337,7 @@ static void put_struct(bramah_log_writer *writer, const char *name, int of_units
   put(mat, length, sizeof length);
   put_tag(mat, MI_INT8, names);
   for (size_t i = 0; i < log->n; i++) {
-    field_name field = {0}; /* nothing behind its end */
+    bramah__mat_field field = {0}; /* nothing behind its end */
     memcpy(field, log->fields[i], strlen(log->fields[i]));
     put(mat, field, sizeof field);
   }

@@ -17,8 +17,9 @@
 #include <unistd.h>
 
 /* The formats; the last one takes whatever no other takes. */
-static const bramah__log_kind *const kinds[] = {&bramah__log_interface, &bramah__log_can, &bramah__log_blf,
-                                                &bramah__log_mat,       &bramah__log_mdf, &bramah__log_csv};
+static const bramah__log_kind *const kinds[] = {&bramah__log_interface, &bramah__log_can,  &bramah__log_blf,
+                                                &bramah__log_mdf,       &bramah__log_mcap, &bramah__log_mat,
+                                                &bramah__log_csv};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* What people have in their folders and give as a log, but is none that is read: by bytes at a place of the file. Rows
@@ -40,7 +41,6 @@ static const struct {
     {0, BYTES("#ROSBAG V"), "a bag of ROS 1", "convert it to MCAP (mcap convert IN.bag OUT.mcap)"},
     {0, BYTES("SQLite format 3"), "an SQLite database, as bags of ROS 2 are (.db3)",
      "convert the bag to MCAP (ros2 bag convert, storage_id: mcap)"},
-    {0, BYTES("\x89MCAP0\r\n"), "an MCAP file", "save the messages as CSV"},
     {0, BYTES("MDF     3"), "an MDF file of version 3",
      "save it as MDF 4.10 (all current tools do), or as CSV"},
     {0, BYTES("MDF     2"), "an MDF file of version 2",
@@ -443,6 +443,7 @@ bramah_status bramah__log_set_time(bramah_log_reader *reader, size_t column, con
   *clock = (bramah__time_format){.scale = 1, .whole = counter};
   if (counter) return BRAMAH_OK;
   if (reader->is_date && (!unit || strcmp(unit, "iso8601") == 0)) return clock->iso = 1, BRAMAH_OK;
+  if (!unit && reader->units[column].may_be_date == 2) unit = "iso8601";
   if (!unit) unit = reader->columns[column].unit;
   clock->iso = strcmp(unit, "iso8601") == 0;
   if (clock->iso && (is_text || reader->units[column].may_be_date)) return BRAMAH_OK;

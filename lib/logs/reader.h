@@ -41,16 +41,16 @@ typedef struct bramah__log_kind {
   int units_in_header; /* name[unit]; else only in the study or a struct of the file */
 } bramah__log_kind;
 
-extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_mdf, bramah__log_can,
-    bramah__log_blf, bramah__log_interface;
+extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_mdf, bramah__log_mcap,
+    bramah__log_can, bramah__log_blf, bramah__log_interface;
 
 /* The unit of a column. */
 typedef struct bramah__log_unit {
   double factor; /* value in that unit times factor is the value in SI */
   bramah_dimension dimension;
-  int unknown;     /* it is none we know: an error only if the column is asked for */
-  int may_be_date; /* seconds from a date that the file states: dates if the study says iso8601 */
-  int position;    /* of the column in the header line */
+  int unknown; /* it is none we know: an error only if the column is asked for */
+  int may_be_date; /* seconds from a date that the file states: 1: dates if the study says iso8601; 2: unless it states a unit */
+  int position; /* of the column in the header line */
 } bramah__log_unit;
 
 /* The first bad cell of a row. It is reported only when the row is known to have the right number of cells. */
@@ -195,9 +195,16 @@ struct bramah_log_writer {
   bramah_diag failure; /* sticky */
 };
 
+/* Names that MATLAB, and Protobuf, allow, for the columns of a writer [n_columns]: no two are the same, and none is that
+ * of a struct that is written besides. */
+typedef char bramah__mat_field[BRAMAH__MAT_NAME];
+void bramah__mat_names(const bramah_log_writer *writer, bramah__mat_field *names);
+
 /* A vector per column, and the structs `units` and `names` with their units and the names they have here. */
 extern const bramah__log_sink bramah__mat_sink, bramah__csv_sink;
 /* MDF 4.10, one group with the first column as its clock. */
 extern const bramah__log_sink bramah__mdf_sink;
+/* A message of Protobuf per row, in the topic that is called like the file. */
+extern const bramah__log_sink bramah__mcap_sink;
 
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Logs and estimates as MAT files: the same estimates as from CSV, bit by bit, and what is said about units and damage.
+# Logs and estimates as MAT and MCAP files: the same estimates as from CSV, bit by bit, and what is said about units and damage.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 
@@ -20,6 +20,19 @@ grep -v -e speed -e 'log\.' -e csv out >mat-summary
 cmp csv.csv mat.csv || fail 'other estimates from a MAT file'
 cmp csv-smooth.csv mat-smooth.csv || fail 'other smoothed estimates from a MAT file'
 cmp csv-summary mat-summary || fail 'another summary from a MAT file'
+
+# The same as MCAP; its estimates hold all digits, and no more is lost of a run that is killed than of CSV.
+"$to_mat" log.csv log.mcap
+run 0 check "$study" log.mcap
+says out 'MCAP file'
+run 0 replay "$study" log.mcap --output mcap.csv --smooth mcap-smooth.csv
+cmp csv.csv mcap.csv || fail 'other estimates from an MCAP file'
+cmp csv-smooth.csv mcap-smooth.csv || fail 'other smoothed estimates from an MCAP file'
+run 0 replay "$study" log.csv --output estimate.mcap
+run 0 compare estimate.mcap csv.csv --relative 1e-4
+run 0 simulate "$machine" --duration 0.2 --step 0.001 --output truth.mcap --noise "$study" --seed 3 --log noisy.mcap
+run 0 replay "$study" noisy.mcap --truth truth.mcap --output noisy-estimate.mcap
+says out 'rows: 201 from the log'
 
 # Estimates into MAT files, and compared with what CSV holds of them: ten digits.
 run 0 replay "$study" log.csv --output estimate.mat --smooth smooth.mat

@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Messages: which of their numbers are columns, cells, and JSON. */
+#define _GNU_SOURCE /* strtod_l */
+#include "lib/logs/message.h"
+
+#include "lib/base/text.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_MEMBERS = 20000, DEEPEST_JSON = 64, LONGEST_PATH = 512 };
+
+/* ---- schemas ---- */
+
+void bramah__schema_free(bramah__schema *schema)
+{
+  for (size_t i = 0; i < schema->n; i++) {
+    bramah__message_type *type = schema->types[i];
+    for (size_t k = 0; k < type->n; k++) {
+      free(type->members[k].name);
+      free(type->members[k].type_name);
+    }
+    free(type->members);
+    free(type->name);
+    free(type);
+  }
+  free(schema->types);
+  *schema = (bramah__schema){0};
+}
+
+/* Room for one more, whenever n is a power of two. */
+static void *grow(void *list, size_t n, size_t size)
+{
+  return n & (n - 1) ? list : realloc(list, (n ? 2 * n : 1) * size);
+}
+
+bramah__message_type *bramah__schema_add(bramah__schema *schema, const char *name, size_t length)
+{
+  bramah__message_type **list = grow(schema->types, schema->n, sizeof(bramah__message_type *));
+  if (!list) return NULL;
+  schema->types = list;
+  bramah__message_type *type = calloc(1, sizeof *type);
+  if (!type) return NULL;
+  type->name = strndup(name, length);
+  if (!type->name) return free(type), NULL;
+  return list[schema->n++] = type;
+}
+
+bramah__message_member *bramah__schema_member(bramah__schema *schema, bramah__message_type *type,
+                                              const char *name, size_t length)
+{
+  if (schema->n_members == MOST_MEMBERS) return NULL;
+  bramah__message_member *list = grow(type->members, type->n, sizeof *list);
+  if (!list) return NULL;
+  type->members = list;
+  list[type->n] = (bramah__message_member){.name = strndup(name, length)};
+  if (!list[type->n].name) return NULL;
+  schema->n_members++;
+  return &list[type->n++];
+}
+
+bramah__message_type *bramah__schema_find(const bramah__schema *schema, const char *name)
+{
+  for (size_t i = 0; i < schema->n; i++)
+    if (strcmp(schema->types[i]->name, name) == 0) return schema->types[i];
+  return NULL;
+}
+
+static int is_whole_kind(bramah__message_kind kind)
+{
+  return kind >= BRAMAH__MESSAGE_INT8 && kind <= BRAMAH__MESSAGE_UINT64;
+}
+
+static int is_one_of(const char *name, const char *list)
+{
+  const size_t n = strlen(name);
+  for (const char *at = list; (at = strstr(at, name)); at += n)
+    if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return 1;
+  return 0;
+}
+
+static int is_time_pair(const char *first, const char *second)
+{
+  return is_one_of(first, "sec secs seconds") && is_one_of(second, "nanosec nsec nsecs nanos nanoseconds");
+}
+
+static int is_time_type(const bramah__message_type *type)
+{
+  return type->n == 2 && !type->members[0].count && !type->members[1].count &&
+         is_whole_kind(type->members[0].kind) && is_whole_kind(type->members[1].kind) &&
+         is_time_pair(type->members[0].name, type->members[1].name);
+}
+
+/* ---- slots ---- */
+
+static void release(bramah__slot *slot)
+{
+  for (size_t i = 0; i < slot->n; i++) bramah__slot_free(&slot->parts[i]);
+  free(slot->parts);
+  slot->parts = NULL;
+  slot->n = 0;
+}
+
+void bramah__slot_free(bramah__slot *slot)
+{
+  release(slot);
+  free(slot->name);
+  *slot = (bramah__slot){0};
+}
+
+bramah__slot *bramah__slot_add(bramah__slot *slot, const char *name, size_t length, size_t *budget)
+{
+  if (!*budget) return NULL;
+  bramah__slot *list = grow(slot->parts, slot->n, sizeof *list);
+  if (!list) return NULL;
+  slot->parts = list;
+  list[slot->n] = (bramah__slot){.name = strndup(name, length), .column = SIZE_MAX};
+  if (!list[slot->n].name) return NULL;
+  --*budget;
+  return &list[slot->n++];
+}
+
+static int fill(bramah__slot *slot, bramah__message_kind kind, bramah__message_type *type, int depth,
+                size_t *budget);
+
+static int fill_array(bramah__slot *slot, const bramah__message_member *m, int is_named, int depth,
+                      size_t *budget)
+{
+  slot->kind = BRAMAH__MESSAGE_ARRAY;
+  slot->member = m;
+  slot->depth = depth;
+  slot->is_named = is_named && m->count == BRAMAH__MESSAGE_SEQUENCE &&
+                   (m->kind == BRAMAH__MESSAGE_FLOAT32 || m->kind == BRAMAH__MESSAGE_FLOAT64);
+  if (m->kind == BRAMAH__MESSAGE_TEXT || m->kind == BRAMAH__MESSAGE_WIDE_TEXT)
+    slot->why_not = "is text: a column is a number";
+  else if (m->kind == BRAMAH__MESSAGE_OPAQUE)
+    slot->why_not = "is no number";
+  else if (depth >= BRAMAH__MESSAGE_DEPTH)
+    slot->why_not = "is nested too deep";
+  else if (m->count == BRAMAH__MESSAGE_FIXED)
+    bramah__slot_grow(slot, m->n, budget);
+  return 1;
+}
+
+static int fill_struct(bramah__slot *slot, bramah__message_type *type, int depth, size_t *budget)
+{
+  if (!type) slot->why_not = "has a type that the schema does not define";
+  if (type && is_time_type(type)) slot->kind = BRAMAH__MESSAGE_TIME;
+  if (type && (type->is_open || depth >= BRAMAH__MESSAGE_DEPTH))
+    slot->why_not = "is nested in itself, or too deep";
+  slot->type = type;
+  if (slot->why_not || slot->kind == BRAMAH__MESSAGE_TIME) return 1;
+  int done = 1;
+  type->is_open = 1;
+  for (size_t i = 0; done && i < type->n; i++) {
+    const bramah__message_member *m = &type->members[i];
+    bramah__slot *part = bramah__slot_add(slot, m->name, strlen(m->name), budget);
+    done = part || !*budget;
+    if (part) {
+      part->member = m;
+      done = m->count ? fill_array(part, m, type->is_named, depth + 1, budget)
+                      : fill(part, m->kind, m->type, depth + 1, budget);
+    } else {
+      release(slot);
+      slot->why_not = "is one of too many: a log has at most 20000 numbers";
+      break;
+    }
+  }
+  type->is_open = 0;
+  return done;
+}
+
+static int fill(bramah__slot *slot, bramah__message_kind kind, bramah__message_type *type, int depth,
+                size_t *budget)
+{
+  slot->kind = kind;
+  if (kind == BRAMAH__MESSAGE_STRUCT) return fill_struct(slot, type, depth, budget);
+  if (kind == BRAMAH__MESSAGE_TEXT || kind == BRAMAH__MESSAGE_WIDE_TEXT)
+    slot->why_not = "is text: a column is a number";
+  if (kind == BRAMAH__MESSAGE_OPAQUE) slot->why_not = "is no number";
+  return 1;
+}
+
+int bramah__slot_make(bramah__slot *root, bramah__message_type *type, size_t *budget)
+{
+  return fill(root, BRAMAH__MESSAGE_STRUCT, type, 0, budget);
+}
+
+int bramah__slot_grow(bramah__slot *array, size_t n, size_t *budget)
+{
+  char name[24];
+  if (array->why_not) return 0;
+  if (n > BRAMAH__MESSAGE_ELEMENTS) {
+    release(array);
+    array->why_not = "has more than 64 elements: longer arrays are no columns";
+    return 0;
+  }
+  const bramah__message_member *m = array->member;
+  while (array->n < n) {
+    snprintf(name, sizeof name, "[%zu]", array->n);
+    bramah__slot *part = bramah__slot_add(array, name, strlen(name), budget);
+    if (!part) return 0;
+    if (m && !fill(part, m->kind, m->type, array->depth + 1, budget)) return 0;
+  }
+  return 1;
+}
+
+int bramah__slot_is_open(const bramah__slot *slot)
+{
+  if (slot->why_not) return 0;
+  if (slot->kind == BRAMAH__MESSAGE_ARRAY &&
+      (!slot->member || slot->member->count == BRAMAH__MESSAGE_SEQUENCE))
+    return 1;
+  for (size_t i = 0; i < slot->n; i++)
+    if (bramah__slot_is_open(&slot->parts[i])) return 1;
+  return 0;
+}
+
+void bramah__slot_settle(bramah__slot *slot)
+{
+  const int is_json = !slot->type && slot->kind == BRAMAH__MESSAGE_STRUCT;
+  if (is_json && slot->n == 2 && slot->parts[0].kind == BRAMAH__MESSAGE_FLOAT64 &&
+      slot->parts[1].kind == BRAMAH__MESSAGE_FLOAT64 &&
+      is_time_pair(slot->parts[0].name, slot->parts[1].name)) {
+    release(slot);
+    slot->kind = BRAMAH__MESSAGE_TIME;
+  }
+  for (size_t i = 0; i < slot->n; i++) bramah__slot_settle(&slot->parts[i]);
+}
+
+static int each(bramah__slot *slot, char *path, size_t used, bramah__slot_visit *visit, void *user)
+{
+  const int is_leaf = slot->kind != BRAMAH__MESSAGE_STRUCT && slot->kind != BRAMAH__MESSAGE_ARRAY &&
+                      slot->kind != BRAMAH__MESSAGE_UNKNOWN;
+  if ((is_leaf || slot->why_not) && used) return visit(user, slot, path);
+  if (slot->why_not) return 1;
+  for (size_t i = 0; i < slot->n; i++) {
+    bramah__slot *part = &slot->parts[i];
+    const char *dot = used && part->name[0] != '[' ? "." : "";
+    for (size_t k = 0; part->is_named && k < part->n; k++) {
+      const int n =
+          snprintf(path + used, LONGEST_PATH - used, "%s%s.%s", dot, part->parts[k].name, part->name);
+      if (n > 0 && (size_t)n < LONGEST_PATH - used && !visit(user, &part->parts[k], path)) return 0;
+    }
+    if (part->is_named && !part->why_not) continue;
+    const int n = snprintf(path + used, LONGEST_PATH - used, "%s%s", dot, part->name);
+    if (n <= 0 || (size_t)n >= LONGEST_PATH - used) continue; /* a name no study would have */
+    if (!each(part, path, used + (size_t)n, visit, user)) return 0;
+  }
+  path[used] = '\0';
+  return 1;
+}
+
+int bramah__slot_each(bramah__slot *slot, bramah__slot_visit *visit, void *user)
+{
+  char path[LONGEST_PATH] = "";
+  return each(slot, path, 0, visit, user);
+}
+
+int bramah__slot_choose(bramah__slot *slot, const bramah_log_reader *reader)
+{
+  slot->is_wanted = slot->column != SIZE_MAX && !reader->columns[slot->column].ignored;
+  slot->stop = 0;
+  for (size_t i = 0; i < slot->n; i++)
+    if (bramah__slot_choose(&slot->parts[i], reader)) slot->stop = i + 1;
+  slot->is_wanted |= slot->stop > 0;
+  return slot->is_wanted;
+}
+
+/* ---- cells ---- */
+
+static void bad_cell(bramah_log_reader *reader, size_t column, bramah_status status, const char *quote,
+                     size_t n)
+{
+  bramah__log_fault *f = &reader->fault;
+  reader->values[column] = NAN;
+  reader->present[column] = 0;
+  if (f->status) return;
+  *f = (bramah__log_fault){.status = status, .cell = column, .line = reader->row_line};
+  snprintf(f->quote, sizeof f->quote, "%.*s", (int)(n < sizeof f->quote ? n : sizeof f->quote - 1), quote);
+  bramah__log_bad_cell(reader, column, reader->row_line);
+}
+
+static void bad_number(bramah_log_reader *reader, size_t column, bramah_status status, double value)
+{
+  char text[BRAMAH__NUMBER_SIZE];
+  bramah__format_number(text, value, 17);
+  bad_cell(reader, column, status, text, strlen(text));
+}
+
+static int is_used(const bramah__message *m, const bramah__slot *slot)
+{
+  return m->reader && slot && slot->column != SIZE_MAX && !m->reader->columns[slot->column].ignored;
+}
+
+/* A time of its clock, in ns or counts, into its cell. */
+static void put_clock(bramah_log_reader *reader, size_t column, int64_t time)
+{
+  reader->time = time;
+  reader->values[column] =
+      reader->clock.iso ? 1e-9 * (double)time : (double)time / (double)reader->clock.scale;
+  reader->present[column] = 1;
+}
+
+void bramah__message_put(bramah__message *m, const bramah__slot *slot, double value, int64_t whole,
+                         int is_whole)
+{
+  if (!is_used(m, slot)) return;
+  bramah_log_reader *reader = m->reader;
+  const size_t column = slot->column;
+  if (isnan(value)) {
+    reader->values[column] = NAN;
+    reader->present[column] = 0;
+  } else if (column == reader->time_column && isfinite(value)) {
+    const int64_t scale = reader->clock.scale, most = INT64_C(9000000000000000000) / scale;
+    const long double ns = (long double)value * (long double)scale;
+    const int fits = is_whole ? whole <= most && whole >= -most : fabsl(ns) < 9e18L;
+    if (!fits || (!is_whole && reader->clock.whole && ns != floorl(ns)))
+      bad_number(reader, column, BRAMAH_E_VALUE, value);
+    else
+      put_clock(reader, column, is_whole ? whole * scale : llroundl(ns));
+  } else {
+    const double scaled = value * reader->units[column].factor;
+    if (!isfinite(scaled)) {
+      bad_number(reader, column, BRAMAH_E_NOT_FINITE, value);
+      return;
+    }
+    reader->values[column] = scaled;
+    reader->present[column] = 1;
+  }
+}
+
+void bramah__message_put_time(bramah__message *m, const bramah__slot *slot, int64_t seconds,
+                              int64_t nanoseconds)
+{
+  const int64_t most = INT64_C(9000000000);
+  if (!is_used(m, slot)) return;
+  bramah_log_reader *reader = m->reader;
+  const int is_clock = slot->column == reader->time_column;
+  const int fits = seconds < most && seconds > -most && nanoseconds < most && nanoseconds > -most;
+  const int64_t ns = fits ? seconds * 1000000000 + nanoseconds : 0;
+  if (!fits || (is_clock && reader->clock.whole))
+    bad_number(reader, slot->column, BRAMAH_E_VALUE, (double)seconds);
+  else if (is_clock && (reader->clock.iso || reader->clock.scale == 1000000000))
+    put_clock(reader, slot->column, ns);
+  else
+    bramah__message_put(m, slot, (double)ns / 1e9 / reader->units[slot->column].factor, 0, 0);
+}
+
+/* ---- JSON ---- */
+
+static void skip_blanks(bramah__message *m)
+{
+  while (m->at < m->end && (*m->at == ' ' || *m->at == '\t' || *m->at == '\n' || *m->at == '\r')) m->at++;
+}
+
+/* The mark that is next, passed over. */
+static int takes(bramah__message *m, char mark)
+{
+  skip_blanks(m);
+  if (m->at == m->end || *m->at != (unsigned char)mark) return 0;
+  m->at++;
+  return 1;
+}
+
+/* A text between quotes, as it stands there. */
+static int take_text(bramah__message *m, const char **text, size_t *length)
+{
+  if (!takes(m, '"')) return 0;
+  *text = (const char *)m->at;
+  for (; m->at < m->end && *m->at != '"'; m->at++)
+    if (*m->at == '\\' && ++m->at == m->end) return 0;
+  if (m->at == m->end) return 0;
+  *length = (size_t)((const char *)m->at++ - *text);
+  return 1;
+}
+
+static int read_json(bramah__message *m, bramah__slot *slot);
+
+static bramah__slot *find_part(bramah__slot *slot, const char *name, size_t length, size_t hint)
+{
+  for (size_t k = 0; k < slot->n; k++) {
+    bramah__slot *part = &slot->parts[(hint + k) % slot->n];
+    if (strlen(part->name) == length && memcmp(part->name, name, length) == 0) return part;
+  }
+  return NULL;
+}
+
+/* Names of columns are without control characters and brackets. */
+static int is_name(const char *text, size_t length)
+{
+  for (size_t i = 0; i < length; i++)
+    if ((unsigned char)text[i] < 0x20 || text[i] == '[' || text[i] == ']') return 0;
+  return length > 0;
+}
+
+/* Seconds and nanoseconds of an object. */
+static int read_json_time(bramah__message *m, bramah__slot *slot)
+{
+  int64_t part[2] = {0, 0};
+  int has = 0;
+  while (!takes(m, '}')) {
+    const char *key;
+    size_t length;
+    if (!take_text(m, &key, &length) || !takes(m, ':')) return 0;
+    skip_blanks(m);
+    const int which = length > 0 && key[0] == 'n';
+    const int is_negative = m->at < m->end && *m->at == '-';
+    int64_t value = 0;
+    const unsigned char *begin = m->at + is_negative;
+    for (m->at = begin; m->at < m->end && *m->at >= '0' && *m->at <= '9' && m->at - begin < 18; m->at++)
+      value = 10 * value + (*m->at - '0');
+    if (m->at == begin) return 0;
+    part[which] = is_negative ? -value : value;
+    has |= 1 << which;
+    if (!takes(m, ',') && (m->at == m->end || *m->at != '}')) return 0;
+  }
+  if (has == 3) bramah__message_put_time(m, slot, part[0], part[1]);
+  return 1;
+}
+
+static int read_object(bramah__message *m, bramah__slot *slot)
+{
+  size_t next = 0;
+  if (slot && slot->kind == BRAMAH__MESSAGE_TIME) return read_json_time(m, slot);
+  if (slot && slot->kind != BRAMAH__MESSAGE_STRUCT) slot = NULL;
+  if (takes(m, '}')) return 1;
+  do {
+    const char *key;
+    size_t length;
+    if (!take_text(m, &key, &length) || !takes(m, ':')) return 0;
+    bramah__slot *part = slot ? find_part(slot, key, length, next) : NULL;
+    if (slot && !part && !m->reader && is_name(key, length))
+      part = bramah__slot_add(slot, key, length, m->budget);
+    if (slot && part) next = (size_t)(part - slot->parts) + 1;
+    if (!read_json(m, part)) return 0;
+  } while (takes(m, ','));
+  return takes(m, '}');
+}
+
+static int read_array(bramah__message *m, bramah__slot *slot)
+{
+  if (slot && slot->kind != BRAMAH__MESSAGE_ARRAY) slot = NULL;
+  if (takes(m, ']')) return 1;
+  size_t i = 0;
+  do {
+    if (slot && !m->reader && i >= slot->n) bramah__slot_grow(slot, i + 1, m->budget);
+    if (!read_json(m, slot && i < slot->n ? &slot->parts[i] : NULL)) return 0;
+    i++;
+  } while (takes(m, ','));
+  return takes(m, ']');
+}
+
+/* A number, or what Python and JavaScript write for those that are none. */
+static int read_number(bramah__message *m, bramah__slot *slot)
+{
+  const char *text = (const char *)m->at, *end = text;
+  int is_whole = 1;
+  for (; end < (const char *)m->end && *end && strchr("+-.0123456789eEINafinty", *end); end++)
+    is_whole &= (*end >= '0' && *end <= '9') || (end == text && *end == '-');
+  const size_t n = (size_t)(end - text);
+  m->at += n;
+  if (!n) return 0;
+  if (!is_used(m, slot)) return 1;
+  char copy[512], *stop;
+  double value;
+  int64_t whole = 0;
+  if (end == (const char *)m->end || !bramah__read_number(text, end, '.', &value)) {
+    if (n >= sizeof copy) return 0;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    value = strtod_l(copy, &stop, m->c_locale);
+    if (*stop) return 0;
+  }
+  is_whole &= n < 18;
+  for (const char *c = text; is_whole && c < end; c++)
+    if (*c != '-') whole = 10 * whole + (*c - '0');
+  bramah__message_put(m, slot, value, *text == '-' ? -whole : whole, is_whole);
+  return 1;
+}
+
+static int read_text(bramah__message *m, bramah__slot *slot)
+{
+  const char *text;
+  size_t length;
+  if (!take_text(m, &text, &length)) return 0;
+  if (!is_used(m, slot) || (length == 3 && memcmp(text, "NaN", 3) == 0)) return 1;
+  const int is_infinite =
+      (length == 8 && memcmp(text, "Infinity", 8) == 0) || (length == 9 && memcmp(text, "-Infinity", 9) == 0);
+  bad_cell(m->reader, slot->column, is_infinite ? BRAMAH_E_NOT_FINITE : BRAMAH_E_SYNTAX, text, length);
+  return 1;
+}
+
+static int take_word(bramah__message *m, const char *word)
+{
+  const size_t n = strlen(word);
+  if ((size_t)(m->end - m->at) < n || memcmp(m->at, word, n) != 0) return 0;
+  m->at += n;
+  return 1;
+}
+
+/* What a value shows of its kind, where nothing is known of it yet. */
+static void learn(bramah__slot *slot, unsigned char mark)
+{
+  if (slot->kind != BRAMAH__MESSAGE_UNKNOWN || mark == 'n') return;
+  slot->kind = mark == '{'                  ? BRAMAH__MESSAGE_STRUCT
+               : mark == '['                ? BRAMAH__MESSAGE_ARRAY
+               : mark == '"'                ? BRAMAH__MESSAGE_TEXT
+               : mark == 't' || mark == 'f' ? BRAMAH__MESSAGE_BOOL
+                                            : BRAMAH__MESSAGE_FLOAT64;
+  if (mark == '"') slot->why_not = "is text: a column is a number";
+}
+
+static int read_json(bramah__message *m, bramah__slot *slot)
+{
+  skip_blanks(m);
+  if (m->at == m->end || m->depth >= DEEPEST_JSON) return 0;
+  if (slot && m->reader && !slot->is_wanted) slot = NULL;
+  if (slot && !m->reader) learn(slot, *m->at);
+  const unsigned char mark = *m->at;
+  int done = 0;
+  m->depth++;
+  if (mark == '{') {
+    m->at++;
+    done = read_object(m, slot);
+  } else if (mark == '[') {
+    m->at++;
+    done = read_array(m, slot);
+  } else if (mark == '"') {
+    done = read_text(m, slot);
+  } else if (mark == 't' || mark == 'f') {
+    done = take_word(m, mark == 't' ? "true" : "false");
+    if (done) bramah__message_put(m, slot, mark == 't', mark == 't', 1);
+  } else if (mark == 'n') {
+    done = take_word(m, "null");
+  } else {
+    done = read_number(m, slot);
+  }
+  m->depth--;
+  return done;
+}
+
+/* ---- JSON Schema: `type` and `properties`, in each other ---- */
+
+static int skip_json(bramah__message *m) { return read_json(m, NULL); }
+
+static int read_schema(bramah__message *m, bramah__slot *slot, size_t *budget);
+
+static int read_properties(bramah__message *m, bramah__slot *slot, size_t *budget)
+{
+  if (!takes(m, '{')) return skip_json(m);
+  if (takes(m, '}')) return 1;
+  do {
+    const char *key;
+    size_t length;
+    if (!take_text(m, &key, &length) || !takes(m, ':')) return 0;
+    bramah__slot *part = is_name(key, length) ? find_part(slot, key, length, 0) : NULL;
+    if (!part && is_name(key, length)) part = bramah__slot_add(slot, key, length, budget);
+    if (!(part ? read_schema(m, part, budget) : skip_json(m))) return 0;
+  } while (takes(m, ','));
+  return takes(m, '}');
+}
+
+static int read_schema(bramah__message *m, bramah__slot *slot, size_t *budget)
+{
+  const char *key, *text;
+  size_t length, n;
+  if (m->depth >= BRAMAH__MESSAGE_DEPTH || !takes(m, '{')) return skip_json(m);
+  if (takes(m, '}')) return 1;
+  m->depth++;
+  do {
+    if (!take_text(m, &key, &length) || !takes(m, ':')) return 0;
+    skip_blanks(m);
+    int done;
+    if (length == 10 && memcmp(key, "properties", 10) == 0) {
+      slot->kind = BRAMAH__MESSAGE_STRUCT;
+      done = read_properties(m, slot, budget);
+    } else if (length == 4 && memcmp(key, "type", 4) == 0 && m->at < m->end && *m->at == '"') {
+      done = take_text(m, &text, &n);
+      if (done && n == 7 && (memcmp(text, "integer", 7) == 0 || memcmp(text, "boolean", 7) == 0))
+        slot->kind = *text == 'b' ? BRAMAH__MESSAGE_BOOL : BRAMAH__MESSAGE_FLOAT64;
+      if (done && n == 6 && memcmp(text, "number", 6) == 0) slot->kind = BRAMAH__MESSAGE_FLOAT64;
+    } else {
+      done = skip_json(m);
+    }
+    if (!done) return 0;
+  } while (takes(m, ','));
+  m->depth--;
+  return takes(m, '}');
+}
+
+int bramah__slot_json(bramah__slot *root, const char *schema, size_t length, size_t *budget)
+{
+  bramah__message m = {.at = (const unsigned char *)schema, .budget = budget};
+  m.end = m.at + length;
+  root->kind = BRAMAH__MESSAGE_STRUCT;
+  read_schema(&m, root, budget); /* as far as it is one: the messages say the rest */
+  root->kind = BRAMAH__MESSAGE_STRUCT;
+  return 1;
+}
+
+/* ---- a message ---- */
+
+bramah_status bramah__message_read(bramah__message_encoding encoding, bramah__slot *root,
+                                   const unsigned char *data, size_t length, bramah__message *message)
+{
+  message->at = message->base = data;
+  message->end = data + length;
+  message->depth = 0;
+  message->n_names = 0;
+  if (encoding == BRAMAH__MESSAGE_PROTOBUF) return bramah__message_protobuf(message, root);
+  if (encoding != BRAMAH__MESSAGE_JSON)
+    return bramah__message_cdr(message, root, encoding == BRAMAH__MESSAGE_ROS1);
+  if (!read_json(message, root)) return BRAMAH_E_SYNTAX;
+  skip_blanks(message);
+  return message->at == message->end ? BRAMAH_OK : BRAMAH_E_SYNTAX;
+}

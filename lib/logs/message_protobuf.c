@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Protobuf: a FileDescriptorSet as schema (google/protobuf/descriptor.proto), and messages in the wire format ("Encoding",
+ * protobuf.dev). Not by a library: those for C want code that was generated from the schema. */
+#define _POSIX_C_SOURCE 200809L /* strndup */
+#include "lib/logs/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEEPEST = 32 };
+
+typedef struct field {
+  int number, wire;
+  uint64_t value;          /* of varints and fixed numbers */
+  const unsigned char *at; /* of bytes and groups */
+  size_t length;
+} field;
+
+static int take_varint(const unsigned char **at, const unsigned char *end, uint64_t *value)
+{
+  *value = 0;
+  for (int shift = 0; shift < 70 && *at < end; shift += 7) {
+    const unsigned char byte = *(*at)++;
+    if (shift < 64) *value |= (uint64_t)(byte & 0x7Fu) << shift;
+    if (byte < 0x80) return 1;
+  }
+  return 0;
+}
+
+static int take_fixed(const unsigned char **at, const unsigned char *end, size_t n, uint64_t *value)
+{
+  *value = 0;
+  if ((size_t)(end - *at) < n) return 0;
+  for (size_t i = 0; i < n; i++) *value |= (uint64_t)(*at)[i] << (8 * i);
+  *at += n;
+  return 1;
+}
+
+/* The next field; a group (wire types 3 and 4) with all that is in it. */
+static int take_field(const unsigned char **at, const unsigned char *end, int depth, field *f)
+{
+  uint64_t tag;
+  if (depth >= DEEPEST || !take_varint(at, end, &tag) || tag >> 3 == 0 || tag >> 3 > 0x1FFFFFFF) return 0;
+  *f = (field){.number = (int)(tag >> 3), .wire = (int)(tag & 7)};
+  if (f->wire == 0) return take_varint(at, end, &f->value);
+  if (f->wire == 1) return take_fixed(at, end, 8, &f->value);
+  if (f->wire == 5) return take_fixed(at, end, 4, &f->value);
+  if (f->wire == 2) {
+    if (!take_varint(at, end, &f->value) || f->value > (uint64_t)(end - *at)) return 0;
+    f->at = *at;
+    f->length = (size_t)f->value;
+    *at += f->length;
+    return 1;
+  }
+  if (f->wire == 4) return 1; /* the end of the group, for its caller */
+  if (f->wire != 3) return 0;
+  f->at = *at;
+  for (field part;;) {
+    f->length = (size_t)(*at - f->at);
+    if (!take_field(at, end, depth + 1, &part)) return 0;
+    if (part.wire == 4) return part.number == f->number;
+  }
+}
+
+/* ---- the schema ---- */
+
+/* Of a field of a message (descriptor.proto, FieldDescriptorProto). */
+typedef struct description {
+  const char *name, *type_name;
+  size_t n_name, n_type_name;
+  int number, label, type, is_optional, is_in_oneof;
+} description;
+
+static bramah__message_kind kind_of(int type)
+{
+  static const unsigned char kinds[] = {
+      0,
+      BRAMAH__MESSAGE_FLOAT64, /* double */
+      BRAMAH__MESSAGE_FLOAT32,
+      BRAMAH__MESSAGE_INT64,
+      BRAMAH__MESSAGE_UINT64,
+      BRAMAH__MESSAGE_INT32,
+      BRAMAH__MESSAGE_UINT64, /* fixed64 */
+      BRAMAH__MESSAGE_UINT32,
+      BRAMAH__MESSAGE_BOOL,
+      BRAMAH__MESSAGE_TEXT,
+      BRAMAH__MESSAGE_STRUCT, /* group */
+      BRAMAH__MESSAGE_STRUCT,
+      BRAMAH__MESSAGE_OPAQUE, /* bytes */
+      BRAMAH__MESSAGE_UINT32,
+      BRAMAH__MESSAGE_INT32, /* enum */
+      BRAMAH__MESSAGE_INT32, /* sfixed32 */
+      BRAMAH__MESSAGE_INT64,
+      BRAMAH__MESSAGE_INT32, /* sint32 */
+      BRAMAH__MESSAGE_INT64,
+  };
+  return type > 0 && type < (int)sizeof kinds ? (bramah__message_kind)kinds[type] : BRAMAH__MESSAGE_OPAQUE;
+}
+
+static int describe(const field *of, description *d)
+{
+  const unsigned char *at = of->at, *end = at + of->length;
+  *d = (description){0};
+  for (field f; at < end;) {
+    if (!take_field(&at, end, 0, &f)) return 0;
+    if (f.number == 1 && f.wire == 2) d->name = (const char *)f.at, d->n_name = f.length;
+    if (f.number == 6 && f.wire == 2) d->type_name = (const char *)f.at, d->n_type_name = f.length;
+    if (f.number == 3 && f.value <= 0x1FFFFFFF) d->number = (int)f.value;
+    if (f.number == 4 && f.value < 4) d->label = (int)f.value;
+    if (f.number == 5 && f.value < 64) d->type = (int)f.value;
+    d->is_in_oneof |= f.number == 9;
+    d->is_optional |= f.number == 17 && f.value;
+  }
+  return d->n_name > 0 && d->number > 0;
+}
+
+static int add_field(bramah__schema *schema, bramah__message_type *type, const field *of, int is_proto3)
+{
+  description d;
+  if (!describe(of, &d)) return 1; /* it is passed over in messages, too */
+  bramah__message_member *m = bramah__schema_member(schema, type, d.name, d.n_name);
+  if (!m) return 0;
+  m->number = d.number;
+  m->wire = d.type;
+  m->kind = kind_of(d.type);
+  m->count = d.label == 3 ? BRAMAH__MESSAGE_SEQUENCE : BRAMAH__MESSAGE_ONE;
+  m->implicit = is_proto3 && !m->count && !d.is_optional && !d.is_in_oneof && m->kind < BRAMAH__MESSAGE_TEXT;
+  if (m->kind != BRAMAH__MESSAGE_STRUCT) return 1;
+  const size_t dot = d.n_type_name > 0 && d.type_name[0] == '.';
+  m->type_name = strndup(d.n_type_name ? d.type_name + dot : "", d.n_type_name - dot);
+  return m->type_name != NULL;
+}
+
+static int add_message(bramah__schema *schema, const char *scope, const field *of, int is_proto3, int depth)
+{
+  const unsigned char *at = of->at, *end = at + of->length;
+  char name[512];
+  int is_map = 0;
+  name[0] = '\0';
+  for (field f; at < end;) {
+    if (!take_field(&at, end, 0, &f)) return 1;
+    if (f.number == 1 && f.wire == 2)
+      snprintf(name, sizeof name, "%s%s%.*s", scope, *scope ? "." : "",
+               (int)(f.length < 256 ? f.length : 256), (const char *)f.at);
+    if (f.number == 7 && f.wire == 2) { /* its options: 7 says that it is an entry of a map */
+      const unsigned char *option = f.at;
+      for (field o; option < f.at + f.length && take_field(&option, f.at + f.length, 0, &o);)
+        is_map |= o.number == 7 && o.value;
+    }
+  }
+  if (!name[0] || depth >= BRAMAH__MESSAGE_DEPTH) return 1;
+  bramah__message_type *type = bramah__schema_add(schema, name, strlen(name));
+  if (!type) return 0;
+  at = of->at;
+  for (field f; at < end && take_field(&at, end, 0, &f);) {
+    if (f.number == 2 && f.wire == 2 && !is_map && !add_field(schema, type, &f, is_proto3)) return 0;
+    if (f.number == 3 && f.wire == 2 && !add_message(schema, name, &f, is_proto3, depth + 1)) return 0;
+  }
+  return 1;
+}
+
+static int add_file(bramah__schema *schema, const field *of)
+{
+  const unsigned char *at = of->at, *end = at + of->length;
+  char package[256] = "";
+  int is_proto3 = 0;
+  for (field f; at < end;) {
+    if (!take_field(&at, end, 0, &f)) return 1;
+    if (f.wire != 2) continue;
+    if (f.number == 2)
+      snprintf(package, sizeof package, "%.*s", (int)(f.length < 255 ? f.length : 255), (const char *)f.at);
+    if (f.number == 12) is_proto3 = f.length == 6 && memcmp(f.at, "proto3", 6) == 0;
+  }
+  at = of->at;
+  for (field f; at < end && take_field(&at, end, 0, &f);)
+    if (f.number == 4 && f.wire == 2 && !add_message(schema, package, &f, is_proto3, 0)) return 0;
+  return 1;
+}
+
+int bramah__schema_protobuf(bramah__schema *schema, const char *name, const unsigned char *data,
+                            size_t length)
+{
+  const unsigned char *at = data, *end = data + length;
+  for (field f; at < end;) {
+    if (!take_field(&at, end, 0, &f)) {
+      snprintf(schema->why_not, sizeof schema->why_not, "its schema is no FileDescriptorSet");
+      return 1;
+    }
+    if (f.number == 1 && f.wire == 2 && !add_file(schema, &f)) return 0;
+  }
+  for (size_t i = 0; i < schema->n; i++)
+    for (size_t k = 0; k < schema->types[i]->n; k++) {
+      bramah__message_member *m = &schema->types[i]->members[k];
+      if (m->kind == BRAMAH__MESSAGE_STRUCT) m->type = bramah__schema_find(schema, m->type_name);
+    }
+  schema->root = bramah__schema_find(schema, name);
+  if (!schema->root)
+    snprintf(schema->why_not, sizeof schema->why_not, "its schema does not define '%.100s'", name);
+  return 1;
+}
+
+/* ---- messages ---- */
+
+/* Wire types of numbers: 0 varint, 1 eight bytes, 5 four. */
+static int wire_of(int type)
+{
+  if (type == 1 || type == 6 || type == 16) return 1;
+  if (type == 2 || type == 7 || type == 15) return 5;
+  return 0;
+}
+
+static void put_value(bramah__message *m, const bramah__message_member *member, uint64_t raw,
+                      const bramah__slot *slot)
+{
+  const uint32_t low = (uint32_t)raw;
+  float single;
+  double value;
+  int64_t whole = (int64_t)raw;
+  if (member->wire == 1) {
+    memcpy(&value, &raw, 8);
+    bramah__message_put(m, slot, value, 0, 0);
+    return;
+  }
+  if (member->wire == 2) {
+    memcpy(&single, &low, 4);
+    bramah__message_put(m, slot, (double)single, 0, 0);
+    return;
+  }
+  if (member->wire == 17 || member->wire == 18)
+    whole = (int64_t)(raw >> 1) ^ -(int64_t)(raw & 1); /* zigzag */
+  if (member->kind == BRAMAH__MESSAGE_INT32) whole = (int32_t)(uint32_t)(uint64_t)whole;
+  if (member->kind == BRAMAH__MESSAGE_UINT32) whole = (int64_t)low;
+  if (member->kind == BRAMAH__MESSAGE_BOOL) whole = raw != 0;
+  const int is_large = member->kind == BRAMAH__MESSAGE_UINT64 && raw > INT64_MAX;
+  bramah__message_put(m, slot, is_large ? (double)raw : (double)whole, whole, !is_large);
+}
+
+static bramah__slot *element(bramah__message *m, bramah__slot *array)
+{
+  if (array->kind != BRAMAH__MESSAGE_ARRAY) return NULL;
+  if (!m->reader && array->seen >= array->n) bramah__slot_grow(array, array->seen + 1, m->budget);
+  return array->seen < array->n ? &array->parts[array->seen] : NULL;
+}
+
+static int walk(bramah__message *m, const bramah__message_type *type, bramah__slot *slot, const field *of);
+
+/* Seconds and nanoseconds; what is not there is 0. */
+static int walk_time(bramah__message *m, const bramah__message_type *type, const bramah__slot *slot,
+                     const field *of)
+{
+  const unsigned char *at = of->at, *end = at + of->length;
+  int64_t part[2] = {0, 0};
+  for (field f; at < end;) {
+    if (!take_field(&at, end, m->depth, &f)) return 0;
+    for (size_t i = 0; i < 2; i++)
+      if (type->members[i].number == f.number && f.wire == wire_of(type->members[i].wire))
+        part[i] =
+            type->members[i].kind == BRAMAH__MESSAGE_INT32 ? (int32_t)(uint32_t)f.value : (int64_t)f.value;
+  }
+  bramah__message_put_time(m, slot, part[0], part[1]);
+  return 1;
+}
+
+static int walk_packed(bramah__message *m, const bramah__message_member *member, bramah__slot *array,
+                       const field *of)
+{
+  const unsigned char *at = of->at, *end = at + of->length;
+  const int wire = wire_of(member->wire);
+  while (at < end) {
+    uint64_t raw;
+    if (!(wire == 0 ? take_varint(&at, end, &raw) : take_fixed(&at, end, wire == 1 ? 8 : 4, &raw))) return 0;
+    bramah__slot *part = element(m, array);
+    if (part) put_value(m, member, raw, part);
+    array->seen++;
+  }
+  return 1;
+}
+
+static int walk_field(bramah__message *m, const bramah__message_member *member, bramah__slot *slot,
+                      const field *f)
+{
+  const int is_number = member->kind <= BRAMAH__MESSAGE_FLOAT64;
+  if (is_number && member->count && f->wire == 2) return walk_packed(m, member, slot, f);
+  bramah__slot *part = member->count ? element(m, slot) : slot;
+  slot->seen++;
+  if (!part) return 1;
+  if (is_number && f->wire != wire_of(member->wire)) return 0;
+  if (is_number) return put_value(m, member, f->value, part), 1;
+  if (member->kind != BRAMAH__MESSAGE_STRUCT || !member->type) return 1;
+  if (f->wire != 2 && f->wire != 3) return 0;
+  if (part->kind == BRAMAH__MESSAGE_TIME) return walk_time(m, member->type, part, f);
+  return walk(m, member->type, part, f);
+}
+
+/* Fields may come in any order; usually it is that of the schema. */
+static int walk(bramah__message *m, const bramah__message_type *type, bramah__slot *slot, const field *of)
+{
+  const unsigned char *at = of->at, *end = at + of->length;
+  if (m->depth >= DEEPEST) return 0;
+  if (slot->n != type->n) return 1; /* nothing of it is a column */
+  for (size_t i = 0; i < slot->n; i++) slot->parts[i].seen = 0;
+  m->depth++;
+  size_t next = 0;
+  int done = 1;
+  for (field f; done && at < end;) {
+    if (!take_field(&at, end, m->depth, &f) || f.wire == 4) return 0;
+    for (size_t k = 0; k < type->n; k++) {
+      const size_t i = next + k < type->n ? next + k : next + k - type->n;
+      if (type->members[i].number != f.number) continue;
+      next = i;
+      if (!m->reader || slot->parts[i].is_wanted)
+        done = walk_field(m, &type->members[i], &slot->parts[i], &f);
+      break;
+    }
+  }
+  m->depth--;
+  for (size_t i = 0; done && m->reader && i < slot->stop; i++)
+    if (type->members[i].implicit && !slot->parts[i].seen) bramah__message_put(m, &slot->parts[i], 0.0, 0, 1);
+  return done;
+}
+
+bramah_status bramah__message_protobuf(bramah__message *m, bramah__slot *root)
+{
+  const field all = {.at = m->at, .length = (size_t)(m->end - m->at)};
+  return walk(m, root->type, root, &all) ? BRAMAH_OK : BRAMAH_E_SYNTAX;
+}

@@ -1,0 +1,785 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* MCAP files: containers (chunks, compression, order, cut tails, checksums), messages (CDR, JSON, Protobuf), and that
+ * written files come back. The files are put together here, byte by byte. */
+#define _GNU_SOURCE
+#include "lib/logs/mcap_read.c" /* the format from inside: records of the conformance files are no columns */
+#include "test/support/run.h"
+#include "test/support/scratch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <stdarg.h>
+
+static char folder[SCRATCH_NAME], path[SCRATCH_NAME + 8];
+
+static void make_folder(void)
+{
+  ck_assert(scratch_folder(folder));
+  snprintf(path, sizeof path, "%s/a.mcap", folder);
+}
+
+static void remove_folder(void)
+{
+  unlink(path);
+  ck_assert_int_eq(rmdir(folder), 0);
+}
+
+#ifdef BRAMAH_ZLIB
+
+/* ---- files ---- */
+
+typedef struct made {
+  unsigned char bytes[1 << 16];
+  size_t n;
+} made;
+
+static made file, inner, body;
+
+static void put(made *m, const void *data, size_t n)
+{
+  ck_assert_uint_le(m->n + n, sizeof m->bytes);
+  if (n) memcpy(m->bytes + m->n, data, n);
+  m->n += n;
+}
+
+static void put_whole(made *m, uint64_t value, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++) put(m, (const unsigned char[]){(unsigned char)(value >> (8 * i))}, 1);
+}
+
+static void put_sized(made *m, const void *data, size_t n)
+{
+  put_whole(m, n, 4);
+  put(m, data, n);
+}
+
+static void put_string(made *m, const char *text) { put_sized(m, text, strlen(text)); }
+
+static void put_double(made *m, double value) { put(m, &value, 8); }
+
+/* What was put into `body`, as a record. */
+static void put_record(made *m, int code)
+{
+  put_whole(m, (uint64_t)code, 1);
+  put_whole(m, body.n, 8);
+  put(m, body.bytes, body.n);
+  body.n = 0;
+}
+
+static void begin_file(void)
+{
+  file.n = inner.n = body.n = 0;
+  put(&file, BRAMAH__MCAP_MAGIC, BRAMAH__MCAP_MARK);
+  put_string(&body, "");
+  put_string(&body, "test");
+  put_record(&file, BRAMAH__MCAP_HEADER);
+}
+
+static void put_schema(made *m, int id, const char *name, const char *encoding, const void *data, size_t n)
+{
+  put_whole(&body, (uint64_t)id, 2);
+  put_string(&body, name);
+  put_string(&body, encoding);
+  put_sized(&body, data, n);
+  put_record(m, BRAMAH__MCAP_SCHEMA);
+}
+
+static void put_channel(made *m, int id, int schema, const char *topic, const char *encoding)
+{
+  put_whole(&body, (uint64_t)id, 2);
+  put_whole(&body, (uint64_t)schema, 2);
+  put_string(&body, topic);
+  put_string(&body, encoding);
+  put_whole(&body, 0, 4);
+  put_record(m, BRAMAH__MCAP_CHANNEL);
+}
+
+static void put_message(made *m, int id, uint64_t time, const void *data, size_t n)
+{
+  body.n = 0;
+  put_whole(&body, (uint64_t)id, 2);
+  put_whole(&body, 0, 4);
+  put_whole(&body, time, 8);
+  put_whole(&body, time, 8);
+  put(&body, data, n);
+  put_record(m, BRAMAH__MCAP_MESSAGE);
+}
+
+static void put_json(made *m, int id, uint64_t time, const char *text)
+{
+  put_message(m, id, time, text, strlen(text));
+}
+
+/* What was put into `inner`, as a chunk. Returns 0 where this compression is not built in. */
+static int put_chunk(uint64_t first, uint64_t last, const char *compression, uint32_t wrong_crc)
+{
+  static unsigned char packed[1 << 16];
+  size_t n = inner.n;
+  memcpy(packed, inner.bytes, n);
+  if (strcmp(compression, "zstd") == 0) {
+#ifdef BRAMAH_ZSTD
+    n = ZSTD_compress(packed, sizeof packed, inner.bytes, inner.n, 3);
+#else
+    return 0;
+#endif
+  }
+  if (strcmp(compression, "lz4") == 0) {
+#ifdef BRAMAH_LZ4
+    n = LZ4F_compressFrame(packed, sizeof packed, inner.bytes, inner.n, NULL);
+#else
+    return 0;
+#endif
+  }
+  body.n = 0;
+  put_whole(&body, first, 8);
+  put_whole(&body, last, 8);
+  put_whole(&body, inner.n, 8);
+  put_whole(&body, (uint32_t)crc32(crc32(0, NULL, 0), inner.bytes, (uInt)inner.n) ^ wrong_crc, 4);
+  put_string(&body, compression);
+  put_whole(&body, n, 8);
+  put(&body, packed, n);
+  put_record(&file, BRAMAH__MCAP_CHUNK);
+  inner.n = 0;
+  return 1;
+}
+
+static void end_file(void)
+{
+  put_whole(&body, 0, 4);
+  put_record(&file, BRAMAH__MCAP_DATA_END);
+  put_whole(&body, 0, 8);
+  put_whole(&body, 0, 8);
+  put_whole(&body, 0, 4);
+  put_record(&file, BRAMAH__MCAP_FOOTER);
+  put(&file, BRAMAH__MCAP_MAGIC, BRAMAH__MCAP_MARK);
+}
+
+static void save(size_t n)
+{
+  FILE *f = fopen(path, "wb");
+  ck_assert_ptr_nonnull(f);
+  ck_assert_uint_eq(fwrite(file.bytes, 1, n, f), n);
+  ck_assert_int_eq(fclose(f), 0);
+}
+
+/* ---- what is read ---- */
+
+static bramah_log_reader *open_it(int skip_bad)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  const bramah_log_format format = {.skip_bad_rows = skip_bad, .skip_bad_cells = skip_bad};
+  const bramah_status status = bramah_log_open(path, &format, &diag, &reader);
+  ck_assert_msg(status == BRAMAH_OK, "open: %s: %s", diag.thing, diag.message);
+  ck_assert_str_eq(bramah_log_get_info(reader).kind, "MCAP file");
+  ck_assert_int_eq(bramah__log_set_time(reader, 0, NULL, 0, &diag), BRAMAH_OK);
+  for (size_t i = 1; i < reader->n_columns; i++) /* what each message has of its own keeps rows apart */
+    reader->columns[i].ignored = strcmp(reader->columns[i].name, "publish_time") == 0;
+  return reader;
+}
+
+/* The cells of a column in all rows, as a text: "1 2 - 3", where - is an empty one; times with @. */
+static const char *cells(const char *column, int skip_bad)
+{
+  static char out[4096];
+  double values[128];
+  unsigned char present[128];
+  size_t at, used = 0;
+  int end = 0;
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = open_it(skip_bad);
+  ck_assert_uint_le(reader->n_columns, 128);
+  out[0] = '\0';
+  const bramah_status found = bramah_log_find(reader, column, NULL, &at, &diag);
+  if (found) used += (size_t)snprintf(out, sizeof out, "%s", diag.message);
+  bramah_status status = found;
+  while (!status && !(status = bramah_log_next(reader, values, present, &end, &diag)) && !end &&
+         used < 4000) {
+    const char *gap = used ? " " : "";
+    if (at == 0)
+      used += (size_t)snprintf(out + used, sizeof out - used, "%s@%lld", gap, (long long)reader->time);
+    else if (present[at])
+      used += (size_t)snprintf(out + used, sizeof out - used, "%s%.17g", gap, values[at]);
+    else
+      used += (size_t)snprintf(out + used, sizeof out - used, "%s-", gap);
+  }
+  if (status && !found) snprintf(out + used, sizeof out - used, "%s!%.200s", used ? " " : "", diag.message);
+  bramah_log_close(reader);
+  return out;
+}
+
+static void is(const char *column, const char *wanted) { ck_assert_str_eq(cells(column, 0), wanted); }
+
+static void has(const char *text, const char *part) { ck_assert_msg(strstr(text, part) != NULL, "%s", text); }
+
+/* ---- containers ---- */
+
+static const char *const compressions[] = {"", "zstd", "lz4"};
+
+/* Two chunks whose times overlap, one in the wrong order, and single messages, unknown records between. */
+static int make_overlap(const char *compression)
+{
+  begin_file();
+  put_channel(&inner, 1, 0, "/a", "json");
+  put_json(&inner, 1, 30, "{\"x\":3}");
+  put_json(&inner, 1, 10, "{\"x\":1}");
+  put_json(&inner, 1, 50, "{\"x\":5,\"y\":[7,true]}");
+  if (!put_chunk(10, 50, compression, 0)) return 0;
+  put_whole(&body, 1, 8);
+  put_record(&file, 0x90);
+  put_json(&inner, 1, 20, "{\"x\":2}");
+  put_json(&inner, 1, 40, "{\"x\":4, \"z\":null, \"s\":\"t\\\"}\"}");
+  put_whole(&body, 1, 8);
+  put_record(&inner, 0x91);
+  put_chunk(20, 40, compression, 0);
+  put_json(&file, 1, 5, "{\"x\":0.5}");
+  end_file();
+  save(file.n);
+  return 1;
+}
+
+EACH_TEST(gives_rows_in_the_order_of_time, 0, 3)
+{
+  if (!make_overlap(compressions[_i])) return;
+  is("t", "@5 @10 @20 @30 @40 @50");
+  is("x", "0.5 1 2 3 4 5");
+  is("/a.y[0]", "- - - - - 7");
+  is("a.y[1]", "- - - - - 1");
+  has(cells("s", 0), "is text");
+  has(cells("y", 0), "is an array: write which element");
+}
+
+/* However much of the file is there: no error but where nothing is left, rows that are whole, in order. */
+EACH_TEST(reads_what_is_left_of_a_cut_file, 0, 3)
+{
+  if (!make_overlap(compressions[_i])) return;
+  const size_t all = file.n, whole = all - BRAMAH__MCAP_MARK - BRAMAH__MCAP_TAG - BRAMAH__MCAP_FOOTER_SIZE;
+  size_t most = 0;
+  for (size_t n = all - 1 - (size_t)_i; n > BRAMAH__MCAP_MARK + 5; n -= 5) {
+    bramah_log_reader *reader = NULL;
+    bramah_diag diag = {0};
+    double values[16];
+    unsigned char present[16];
+    int end = 0;
+    size_t rows = 0;
+    int64_t last = 0;
+    save(n);
+    if (bramah_log_open(path, NULL, &diag, &reader)) {
+      ck_assert_int_eq(diag.status, BRAMAH_E_EMPTY);
+      continue;
+    }
+    ck_assert_int_eq(bramah__log_set_time(reader, 0, NULL, 0, &diag), BRAMAH_OK);
+    bramah_status status;
+    for (; !(status = bramah_log_next(reader, values, present, &end, &diag)) && !end; rows++) {
+      ck_assert_int_gt(reader->time, last);
+      last = reader->time;
+    }
+    ck_assert(status == BRAMAH_OK || (status == BRAMAH_E_EMPTY && !rows));
+    if (!status) ck_assert_int_eq(bramah_log_get_info(reader).is_cut, n < whole);
+    if (rows > most) most = rows;
+    bramah_log_close(reader);
+  }
+  ck_assert_uint_eq(most, 6);
+}
+
+TEST(notices_damage)
+{
+  make_overlap("");
+  has(cells("x", 0), "5");
+  begin_file();
+  put_channel(&file, 1, 0, "a", "json");
+  put_json(&inner, 1, 10, "{\"x\":1}");
+  put_chunk(10, 10, "", 0);
+  put_json(&inner, 1, 20, "{\"x\":2}");
+  for (int i = 0; i < 300; i++)
+    put_whole(&inner, i ? 0 : UINT64_C(0xF0) << 56, 8); /* no record: nothing is put together */
+  inner.n = 0;
+  put_json(&inner, 1, 20, "{\"x\":2}");
+  put_chunk(20, 20, "", 1);
+  put_json(&inner, 1, 30, "{\"x\":3}");
+  put_chunk(35, 40, "", 0);
+  end_file();
+  save(file.n);
+  bramah_log_reader *reader = NULL;
+  bramah_diag diag = {0};
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_TRUNCATED);
+  has(diag.message, "the checksum of a chunk is wrong");
+
+  /* All of the data has a checksum, too. */
+  begin_file();
+  put_channel(&file, 1, 0, "a", "json");
+  put_json(&file, 1, 10, "{\"x\":1}");
+  put_whole(&body, 12345, 4);
+  put_record(&file, BRAMAH__MCAP_DATA_END);
+  save(file.n);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_TRUNCATED);
+  has(diag.message, "the checksum of its data is wrong");
+}
+
+TEST(passes_over_bad_messages_if_told)
+{
+  begin_file();
+  put_channel(&file, 1, 0, "a", "json");
+  put_json(&file, 1, 10, "{\"x\":1}");
+  put_json(&file, 1, 20, "{\"x\":2");
+  put_json(&file, 1, 30, "{\"x\":\"none\"}");
+  put_json(&file, 1, 40, "{\"x\":1e999}");
+  put_json(&file, 1, 50, "{\"x\":NaN}");
+  put_json(&file, 1, 60, "{\"x\":-0.25e1}");
+  end_file();
+  save(file.n);
+  has(cells("x", 0), "1 !a message is not what its encoding says");
+  ck_assert_str_eq(cells("x", 1), "1 - - - -2.5");
+}
+
+TEST(joins_topics_by_time_and_names_them)
+{
+  begin_file();
+  put_channel(&file, 1, 0, "/a", "json");
+  put_channel(&file, 2, 0, "/b/c", "json");
+  put_channel(&file, 3, 0, "/d", "flatbuffer");
+  put_json(&file, 1, 10, "{\"x\":1,\"only\":5,\"stamp\":{\"sec\":3,\"nanosec\":7}}");
+  put_json(&file, 2, 10, "{\"x\":2}");
+  put_json(&file, 3, 11, "???");
+  put_json(&file, 2, 20, "{\"x\":3}");
+  end_file();
+  save(file.n);
+  is("t", "@10 @20");
+  is("/a.x", "1 -");
+  is("b/c.x", "2 3");
+  is("only", "5 -");
+  is("a.only", "5 -");
+  is("stamp", "3.0000000070000001 -");
+  has(cells("x", 0), "is a field of several topics: write TOPIC.FIELD");
+  has(cells("d.x", 0), "has messages in 'flatbuffer' without a schema");
+  has(cells("onli", 0), "did you mean 'only'?");
+}
+
+TEST(times_since_1970_are_dates)
+{
+  const uint64_t now = UINT64_C(1700000000123456789);
+  begin_file();
+  put_channel(&file, 1, 0, "a", "json");
+  put_json(&file, 1, now, "{\"x\":1,\"header\":{\"stamp\":{\"sec\":1699999999,\"nsec\":999999999}}}");
+  end_file();
+  save(file.n);
+  bramah_log_reader *reader = open_it(0);
+  bramah_diag diag;
+  double values[16];
+  unsigned char present[16];
+  size_t stamp;
+  int end;
+  ck_assert_int_eq(reader->clock.iso, 1);
+  ck_assert_int_eq(bramah_log_find(reader, "header.stamp", "s", &stamp, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__log_set_time(reader, stamp, NULL, 0, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_next(reader, values, present, &end, &diag), BRAMAH_OK);
+  ck_assert_int_eq(reader->time, INT64_C(1699999999999999999));
+  bramah_log_close(reader);
+  is("t", "@1700000000123456789");
+}
+
+/* ---- messages of ROS ---- */
+
+static const char joints[] =
+    "std_msgs/Header header\nstring[] name # of the joints\nfloat64[] position\nfloat64[] effort\n"
+    "uint8 MODE=3\n"
+    "================================================================================\n"
+    "MSG: std_msgs/Header\nbuiltin_interfaces/Time stamp\nstring frame_id\n";
+
+static void align(made *m, size_t begin, size_t n)
+{
+  while ((m->n - begin) % n) put_whole(m, 0, 1);
+}
+
+static void put_cdr_text(made *m, size_t begin, const char *text)
+{
+  align(m, begin, 4);
+  put_sized(m, text, strlen(text) + 1);
+}
+
+static void put_joints(made *out, const char *const *names, size_t n, double value)
+{
+  const size_t begin = out->n + 4;
+  put(out, "\0\1\0\0", 4);
+  put_whole(out, 12, 4);
+  put_whole(out, 500, 4);
+  put_cdr_text(out, begin, "base");
+  align(out, begin, 4);
+  put_whole(out, n, 4);
+  for (size_t i = 0; i < n; i++) put_cdr_text(out, begin, names[i]);
+  for (int k = 0; k < 2; k++) { /* efforts are not known */
+    align(out, begin, 4);
+    put_whole(out, k ? 0 : n, 4);
+    if (!k) align(out, begin, 8);
+    for (size_t i = 0; !k && i < n; i++) put_double(out, value + (double)names[i][0]);
+  }
+}
+
+TEST(reads_joints_by_name)
+{
+  static const char *const names[] = {"boom", "arm"}, *const turned[] = {"arm", "boom"};
+  static made message;
+  begin_file();
+  put_schema(&file, 7, "sensor_msgs/msg/JointState", "ros2msg", joints, strlen(joints));
+  put_channel(&file, 1, 7, "/joint_states", "cdr");
+  message.n = 0;
+  put_joints(&message, names, 2, 0.0);
+  put_message(&file, 1, 1, message.bytes, message.n);
+  message.n = 0;
+  put_joints(&message, turned, 2, 0.5);
+  put_message(&file, 1, 2, message.bytes, message.n);
+  put_message(&file, 1, 3, message.bytes, message.n - 30);
+  end_file();
+  save(file.n);
+  has(cells("boom.position", 0), "98 98.5 !a message is not what its schema says");
+  ck_assert_str_eq(cells("/joint_states.arm.position", 1), "97 97.5");
+  ck_assert_str_eq(cells("header.stamp", 1), "12.000000500000001 12.000000500000001");
+  has(cells("header.frame_id", 1), "is text");
+}
+
+/* The same struct as IDL, with what rosidl writes around it; numbers of the other byte order. */
+TEST(reads_idl_and_big_endian)
+{
+  static const char idl[] =
+      "================\nIDL: rig/msg/State\n// generated\n#include \"x.idl\"\nmodule rig { module msg {\n"
+      "  typedef double double__3[3];\n  module State_Constants { const long A = 1; };\n"
+      "  @verbatim (language=\"comment\", text=\"a } in it\")\n  struct State {\n    rig::msg::Part part;\n"
+      "    @unit (value=\"bar\") unsigned short n, m;\n    double__3 a;\n    sequence<float, 3> f;\n    "
+      "string<8> s;\n"
+      "    long long big;\n  };\n}; };\n"
+      "================\nIDL: rig/msg/Part\nmodule rig { module msg { struct Part { octet k; boolean on; }; "
+      "}; };\n";
+  static const unsigned char
+      data[] = {0,    0,    0, 0, 200, 1, 0x12, 0x34, 0xFF, 0xFF, 0,    0,    0,    0,    0,    0,
+                0,    0,    0, 0, /* here 16 bytes of CDR are over */
+                0x3F, 0xF0, 0, 0, 0,   0, 0,    0,    0x40, 0,    0,    0,    0,    0,    0,    0,
+                0xBF, 0xF0, 0, 0, 0,   0, 0,    0,    0,    0,    0,    1,    0x3F, 0x80, 0,    0,
+                0,    0,    0, 1, 0,   0, 0,    0,    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE};
+  unsigned char message[sizeof data];
+  size_t n = 0;
+  for (size_t i = 0; i < sizeof data;
+       i++) /* the array begins at a multiple of eight behind the first four bytes */
+    if (i < 12 || i >= 20) message[n++] = data[i];
+  begin_file();
+  put_schema(&file, 1, "rig/msg/State", "ros2idl", idl, strlen(idl));
+  put_channel(&file, 1, 1, "/state", "cdr");
+  put_message(&file, 1, 1, message, n);
+  end_file();
+  save(file.n);
+  is("part.k", "200");
+  is("part.on", "1");
+  is("n", "4660");
+  is("m", "65535");
+  is("a[0]", "1");
+  is("a[2]", "-1");
+  is("f[0]", "1");
+  is("big", "-2");
+}
+
+TEST(says_why_a_topic_has_no_columns)
+{
+  begin_file();
+  put_schema(&file, 1, "a/B", "ros2msg", "c/D d\nfloat64 x\n", 16);
+  put_channel(&file, 1, 1, "/b", "cdr");
+  put_message(&file, 1, 1, "\0\1\0\0", 4);
+  end_file();
+  save(file.n);
+  bramah_log_reader *reader = NULL;
+  bramah_diag diag = {0};
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_EMPTY);
+  has(diag.message, "'/b' its schema does not define the type 'c/D'");
+}
+
+/* ---- Protobuf ---- */
+
+static void put_varint(made *m, uint64_t value)
+{
+  for (; value >= 0x80; value >>= 7) put_whole(m, (value & 0x7F) | 0x80, 1);
+  put_whole(m, value, 1);
+}
+
+static void put_part(made *m, int number, const void *data, size_t n)
+{
+  put_varint(m, (uint64_t)number << 3 | 2);
+  put_varint(m, n);
+  put(m, data, n);
+}
+
+static void put_field(made *m, const char *name, int number, int label, int type, int is_optional)
+{
+  made field = {.n = 0};
+  put_part(&field, 1, name, strlen(name));
+  put_varint(&field, 3 << 3), put_varint(&field, (uint64_t)number);
+  put_varint(&field, 4 << 3), put_varint(&field, (uint64_t)label);
+  put_varint(&field, 5 << 3), put_varint(&field, (uint64_t)type);
+  if (is_optional) put_varint(&field, 17 << 3), put_varint(&field, 1);
+  put_part(m, 2, field.bytes, field.n);
+}
+
+TEST(reads_protobuf)
+{
+  static made type, description, set, message;
+  type.n = description.n = set.n = message.n = 0;
+  put_part(&type, 1, "Row", 3);
+  put_field(&type, "x", 1, 1, 1, 0);       /* double */
+  put_field(&type, "maybe", 2, 1, 1, 1);   /* optional double */
+  put_field(&type, "zigzag", 3, 1, 18, 0); /* sint64 */
+  put_field(&type, "many", 4, 3, 5, 0);    /* repeated int32 */
+  put_field(&type, "name", 2000, 1, 9, 0); /* string */
+  put_part(&description, 2, "p", 1);
+  put_part(&description, 4, type.bytes, type.n);
+  put_part(&description, 12, "proto3", 6);
+  put_part(&set, 1, description.bytes, description.n);
+  begin_file();
+  put_schema(&file, 1, "p.Row", "protobuf", set.bytes, set.n);
+  put_channel(&file, 1, 1, "/row", "protobuf");
+  put_varint(&message, 4 << 3 | 2), put_varint(&message, 11); /* packed: 1 and -1 */
+  put_varint(&message, 1), put_varint(&message, UINT64_MAX);
+  put_varint(&message, 3 << 3), put_varint(&message, 5);
+  put_part(&message, 2000, "abc", 3);
+  put_varint(&message, 99 << 3 | 3), put_varint(&message, 1 << 3), put_varint(&message, 7),
+      put_varint(&message, 99 << 3 | 4);
+  put_message(&file, 1, 1, message.bytes, message.n);
+  message.n = 0;
+  put_varint(&message, 1 << 3 | 1), put_double(&message, 2.5);
+  put_varint(&message, 2 << 3 | 1), put_double(&message, 0.0);
+  put_varint(&message, 4 << 3), put_varint(&message, 6);
+  put_message(&file, 1, 2, message.bytes, message.n);
+  put_message(&file, 1, 3, "\x08", 1);
+  end_file();
+  save(file.n);
+  ck_assert_str_eq(cells("x", 1), "0 2.5");   /* what is not there is 0, */
+  ck_assert_str_eq(cells("maybe", 1), "- 0"); /* unless it is optional */
+  ck_assert_str_eq(cells("zigzag", 1), "-3 0");
+  ck_assert_str_eq(cells("many[0]", 1), "1 6");
+  ck_assert_str_eq(cells("many[1]", 1), "-1 -");
+  has(cells("x", 0), "0 2.5 !a message is not what its schema says");
+}
+
+/* ---- what is written ---- */
+
+static void write_rows(int n, int finish)
+{
+  const char *names[] = {"t", "crank.angle", "crank_angle", "1 \xc2\xb5"},
+             *units[] = {"s", "rad", "deg", "V"};
+  bramah_log_writer *writer;
+  double row[4];
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  for (int i = 0; i < 4; i++)
+    ck_assert_int_eq(bramah_log_add_column(writer, names[i], units[i], 6, NULL), BRAMAH_OK);
+  for (int k = 0; k < n; k++) {
+    for (int i = 0; i < 4; i++)
+      row[i] = i == 0 ? 0.001 * k : (k + i) % 7 == 0 ? NAN : 0.1 * k + i * sqrt(2.0);
+    ck_assert_int_eq(bramah_log_write(writer, row, NULL), BRAMAH_OK);
+  }
+  if (!finish) { /* as a run that is killed */
+    ck_assert_int_eq(bramah_log_flush(writer, NULL), BRAMAH_OK);
+    char other[SCRATCH_NAME + 16];
+    snprintf(other, sizeof other, "%s.copy", path);
+    ck_assert_int_eq(link(path, other), 0);
+    ck_assert_int_eq(unlink(path), 0);
+    FILE *from = fopen(other, "rb");
+    file.n = fread(file.bytes, 1, sizeof file.bytes, from);
+    fclose(from);
+    unlink(other);
+    save(file.n);
+  }
+  ck_assert_int_eq(bramah_log_finish(writer, NULL), BRAMAH_OK);
+}
+
+EACH_TEST(rows_come_back, 0, 2)
+{
+  const int n = _i ? 7 : 20011;
+  const char *names[] = {"t", "crank.angle", "crank_angle", "1 \xc2\xb5"},
+             *units[] = {"s", "rad", "deg", "V"};
+  size_t at[4];
+  double values[8];
+  unsigned char present[8];
+  int end;
+  write_rows(n, !_i);
+  bramah_log_reader *reader = open_it(0);
+  for (int i = 0; i < 4; i++) {
+    ck_assert_int_eq(bramah_log_find(reader, names[i], NULL, &at[i], NULL), BRAMAH_OK);
+    ck_assert_str_eq(reader->columns[at[i]].unit, units[i]);
+    reader->units[at[i]].factor = 1.0;
+  }
+  for (int k = 0; k < n; k++) {
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+    ck_assert_int_eq(reader->time, (int64_t)k * 1000000);
+    for (int i = 1; i < 4; i++) {
+      const double wanted = (k + i) % 7 == 0 ? NAN : 0.1 * k + i * sqrt(2.0);
+      ck_assert_int_eq(present[at[i]], !isnan(wanted));
+      if (!isnan(wanted)) ck_assert_double_eq(values[at[i]], wanted);
+    }
+  }
+  ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+  ck_assert_int_eq(end, 1);
+  ck_assert_int_eq(bramah_log_get_info(reader).is_cut, _i);
+  bramah_log_close(reader);
+}
+
+TEST(refuses_rows_it_cannot_hold)
+{
+  bramah_log_writer *writer;
+  bramah_diag diag = {0};
+  const double row[] = {-1.0, 2.0};
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  bramah_log_add_column(writer, "t", "s", 6, NULL);
+  bramah_log_add_column(writer, "x", "", 6, NULL);
+  ck_assert_int_eq(bramah_log_write(writer, row, &diag), BRAMAH_E_VALUE);
+  has(diag.message, "cannot hold a row at -1 s");
+  bramah_log_abandon(writer, NULL);
+  ck_assert_int_eq(bramah_log_create(path, NULL, &writer), BRAMAH_OK);
+  bramah_log_add_column(writer, "x", "", 6, NULL);
+  ck_assert_int_eq(bramah_log_write(writer, row, &diag), BRAMAH_E_UNSUPPORTED);
+  has(diag.message, "no column t[s]");
+  bramah_log_abandon(writer, NULL);
+}
+
+/* ---- the conformance files of the format: their records, as JSON beside each file says ---- */
+
+/* A file of text without its blanks. */
+static char *read_plain(const char *name)
+{
+  FILE *f = fopen(name, "rb");
+  if (!f) return NULL;
+  char *out = malloc(1 << 20);
+  size_t n = 0;
+  for (int c; out && (c = fgetc(f)) != EOF && n < (1 << 20) - 1;)
+    if (c != ' ' && c != '\n' && c != '\r') out[n++] = (char)c;
+  fclose(f);
+  if (out) out[n] = '\0';
+  return out;
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+  size_t n = 0;
+  for (const char *at = text; (at = strstr(at, part)); at++) n++;
+  return n;
+}
+
+static void expect(const char *name, const char *all, const char *format, ...)
+{
+  char part[1024];
+  va_list list;
+  va_start(list, format);
+  vsnprintf(part, sizeof part, format, list);
+  va_end(list);
+  ck_assert_msg(strstr(all, part) != NULL, "%s: no %s", name, part);
+}
+
+static size_t list_bytes(char *out, const unsigned char *data, size_t n)
+{
+  size_t used = 0;
+  for (size_t i = 0; i < n && used < 200; i++)
+    used += (size_t)snprintf(out + used, 256 - used, "%s\"%d\"", i ? "," : "", data[i]);
+  out[used] = '\0';
+  return used;
+}
+
+/* All schemas, channels and messages of the file are in the expected records, and as many. Returns the messages. */
+static size_t check_records(const char *name, const char *expected)
+{
+  bramah_log_reader reader = {.kind = &bramah__log_mcap, .path = (char *)(uintptr_t)name};
+  char list[256];
+  size_t messages = 0;
+  reader.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  reader.fd = open(name, O_RDONLY);
+  mcap *m = reader.source = calloc(1, sizeof *m);
+  struct stat info;
+  m->window = malloc(WINDOW);
+  ck_assert_int_eq(fstat(reader.fd, &info), 0);
+  m->size = (uint64_t)info.st_size;
+  m->budget = BRAMAH__MESSAGE_SLOTS;
+  memset(m->of_id, -1, sizeof m->of_id);
+  ck_assert_msg(!scan(&reader), "%s: %s", name, reader.failure.message);
+  ck_assert_msg(!m->is_cut, "%s: not whole", name);
+  for (size_t i = 0; i < m->n_pieces; i++) {
+    block b;
+    uint64_t before = 0;
+    ck_assert_msg(!load(&reader, &m->pieces[i], 1, &b), "%s: %s", name, reader.failure.message);
+    for (size_t k = 0; k < b.n; k++, messages++) {
+      const unsigned char *r = b.bytes + b.entries[k].at;
+      list_bytes(list, r + 31, (size_t)bramah__mcap_number(r + 1, 8) - BRAMAH__MCAP_MESSAGE_HEAD);
+      expect(
+          name, expected,
+          "{\"type\":\"Message\",\"fields\":[[\"channel_id\",\"%d\"],[\"data\",[%s]],[\"log_time\",\"%llu\"],"
+          "[\"publish_time\",\"%llu\"],[\"sequence\",\"%d\"]]}",
+          (int)bramah__mcap_number(r + 9, 2), list, (unsigned long long)bramah__mcap_number(r + 15, 8),
+          (unsigned long long)bramah__mcap_number(r + 23, 8), (int)bramah__mcap_number(r + 11, 4));
+      ck_assert_uint_ge(b.entries[k].time, before);
+      before = b.entries[k].time;
+    }
+    release(&b);
+  }
+  for (size_t i = 0; i < m->n_schemas; i++) {
+    const schema_record *s = &m->schemas[i];
+    list_bytes(list, s->data, s->length);
+    expect(name, expected,
+           "{\"type\":\"Schema\",\"fields\":[[\"data\",[%s]],[\"encoding\",\"%s\"],[\"id\",\"%d\"],[\"name\","
+           "\"%s\"]]}",
+           list, s->encoding, s->id, s->name);
+  }
+  for (size_t i = 0; i < m->n_channels; i++)
+    expect(name, expected, "[\"topic\",\"%s\"]]}", m->channels[i].topic);
+  if (m->n_stated) expect(name, expected, "[\"channel_count\",\"%u\"]", m->n_stated);
+  ck_assert_uint_eq(messages, count_of(expected, "\"type\":\"Message\""));
+  ck_assert_uint_eq(m->n_channels > 0, count_of(expected, "\"type\":\"Channel\"") > 0);
+  ck_assert_uint_eq(m->n_schemas > 0, count_of(expected, "\"type\":\"Schema\"") > 0);
+  close_mcap(&reader);
+  close(reader.fd);
+  freelocale(reader.c_locale);
+  return messages;
+}
+
+/* BRAMAH_MCAP_CONFORMANCE: the folder tests/conformance/data of the format's repository. */
+TEST(agrees_with_the_conformance_files)
+{
+  const char *root = getenv("BRAMAH_MCAP_CONFORMANCE");
+  size_t files = 0, messages = 0;
+  if (!root) {
+    printf("skipped: BRAMAH_MCAP_CONFORMANCE names no folder with the conformance files of MCAP\n");
+    return;
+  }
+  DIR *folders = opendir(root);
+  ck_assert_msg(folders != NULL, "%s: no such folder", root);
+  for (struct dirent *group; (group = readdir(folders));) {
+    char name[2048];
+    snprintf(name, sizeof name, "%s/%s", root, group->d_name);
+    DIR *in = group->d_name[0] == '.' ? NULL : opendir(name);
+    for (struct dirent *each; in && (each = readdir(in));) {
+      const size_t n = strlen(each->d_name);
+      if (n < 6 || strcmp(each->d_name + n - 5, ".mcap") != 0) continue;
+      snprintf(name, sizeof name, "%s/%s/%.*s.json", root, group->d_name, (int)(n - 5), each->d_name);
+      char *expected = read_plain(name);
+      ck_assert_msg(expected != NULL, "%s", name);
+      snprintf(name, sizeof name, "%s/%s/%s", root, group->d_name, each->d_name);
+      messages += check_records(name, expected);
+      files++;
+      free(expected);
+    }
+    if (in) closedir(in);
+  }
+  closedir(folders);
+  printf("%zu conformance files agree, with %zu messages\n", files, messages);
+  ck_assert_uint_gt(files, 0);
+}
+
+#else
+
+TEST(says_that_zlib_is_missing)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  FILE *f = fopen(path, "wb");
+  fwrite(BRAMAH__MCAP_MAGIC, 1, BRAMAH__MCAP_MARK, f);
+  fclose(f);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_UNSUPPORTED);
+  ck_assert_ptr_nonnull(strstr(diag.message, "built without zlib"));
+}
+
+#endif
+
+int main(void) { return run_tests_with("mcap", make_folder, remove_folder); }
