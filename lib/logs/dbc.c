@@ -424,7 +424,7 @@ static void take_values(cursor *c)
   while (take(c) && !is(c, ";")) {
     const double value = strtod_l(c->word, NULL, c->c_locale);
     if (!take(c) || !c->is_text) break;
-    if (!s || !means_nothing(c->word) || fabs(value) > 9e15) continue;
+    if (!s || !means_nothing(c->word) || !(fabs(value) < 9e15)) continue;
     s->missing = more(c, s->missing, s->n_missing, sizeof *s->missing);
     if (c->status) return;
     s->missing[s->n_missing++] = (uint64_t)(int64_t)value;
