@@ -7,12 +7,13 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from bramah._bramah import ffi, lib
+from bramah.arrow import columns_of
 from bramah.core import (Error, InputError, Path, Record, Series, Texts, check, convert, index_of, nanoseconds, owned,
                          path_bytes, record, text_of)
 from bramah.logs import doubt_of
 from bramah.session import Session
 
-Log = Union[Path, Sequence[Path], Mapping[str, Any]]
+Log = Union[Path, Sequence[Path], Mapping[str, Any], Any]  # or a table of another package, see arrow.py
 
 _ROWS = 2000  # filled between two looks at signals and progress
 _TABLES = {"n_outputs": ("value", "sigma", "truth", "model"),
@@ -160,12 +161,11 @@ def _source(user: Any, sample: Any, end: Any, diag: Any) -> int:
 
 
 class _Arrays:
-    """Columns in memory as the source of a replay: time "t" (or .time), inputs and sensors by their names, SI."""
+    """Columns in memory as the source of a replay: time "t" (or .time), inputs and sensors by their names, in SI or `name[unit]`."""
 
     def __init__(self, columns: Mapping[str, Any], inputs: Sequence[str], sensors: Sequence[str]):
-        time = columns.time if isinstance(columns, Series) else columns.get("t")
-        if time is None:
-            raise InputError("there is no column 't' with the times [s]", "E_COLUMN", thing="t")
+        self.units = {n.split("[")[0].strip(): n for n in columns if n.endswith("]")}
+        time = columns.time if isinstance(columns, Series) else self._find(columns, lambda n: (n,), "t")
         self.time_ns = np.round(np.asarray(time, np.float64) * 1e9).astype(np.int64)
         self.row = 0
         self.u, self.y = ([self._find(columns, names, slot) for slot in slots] for names, slots in (
@@ -175,7 +175,15 @@ class _Arrays:
         for name in names(slot):
             if name in columns:
                 return np.asarray(columns[name], np.float64)
+            if name in self.units:
+                return self._in_si(np.asarray(columns[self.units[name]], np.float64), self.units[name])
         raise InputError(f"there is no column '{slot}'", "E_COLUMN", thing=slot)
+
+    @staticmethod
+    def _in_si(values: np.ndarray, header: str) -> np.ndarray:
+        factor, dimension, diag = ffi.new("double *"), ffi.new("bramah_dimension *"), ffi.new("bramah_diag *")
+        check(lib.bramah_unit_parse(header.split("[")[1][:-1].encode(), factor, dimension, diag), diag)
+        return values if factor[0] == 1.0 else values * factor[0]
 
     def next(self, sample: Any, end: Any) -> int:
         i = self.row
@@ -317,8 +325,8 @@ def replay(study: Path, log: Log, *, truth: Optional[Path] = None, start: Option
            resume: Optional[Path] = None, progress: Optional[Callable[[float], Any]] = None) -> Replay:
     """A log through the filter of a study: what `bramah replay` does, as arrays.
 
-    log: a file, several (merged by time), a folder, or columns in memory in SI ({"t": ..., "<input>": ...,
-    "<sensor>": ...} or a Series; nan: no sample). truth: file with the true motion. start, end: [s] of the log.
+    log: a file, several (merged by time), a folder, or columns in memory, in SI or called `name[unit]` ({"t": ..., "<input>": ...,
+    "<sensor>": ...}, a Series, or a table of pandas, polars, pyarrow and others by the Arrow C data interface; nan: no sample). truth: file with the true motion. start, end: [s] of the log.
     model_alone: the model runs along without corrections (None: with a truth). smooth: a second, backward pass
     (`Replay.smoothed`). changes: other values for keys of the study and its machine, as in Session. snapshot: file that the state at the end goes
     to; resume: one to go on from, with the same log or what follows it. progress: called with the time reached [s].
@@ -332,6 +340,9 @@ def replay(study: Path, log: Log, *, truth: Optional[Path] = None, start: Option
     name = ffi.new("char[]", kept[0]) if kept else ffi.NULL
     options.to_ns, options.truth = limits[1], name
     options.model_alone = (truth is not None) if model_alone is None else model_alone
+    columns = columns_of(log)
+    if columns is not None:
+        log = columns
     session = Session(study, alarm=False, changes=changes)
     if smooth:
         options.smooth_to_ns = _last_time(session, log)
@@ -360,8 +371,7 @@ def replay(study: Path, log: Log, *, truth: Optional[Path] = None, start: Option
 
 def _last_time(session: Session, log: Log) -> int:
     if isinstance(log, Mapping):
-        time = log.time if isinstance(log, Series) else log["t"]
-        return round(float(time[-1]) * 1e9)
+        return int(_Arrays(log, (), ()).time_ns[-1])
     texts = Texts([log] if isinstance(log, (str, bytes)) or hasattr(log, "__fspath__") else log)
     diag, out = ffi.new("bramah_diag *"), ffi.new("int64_t *")
     check(lib.bramah_log_last_time(session._session, texts.n, texts.array, out, diag), diag)
