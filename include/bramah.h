@@ -30,6 +30,7 @@
 #include <bramah/fmu.h>
 #include <bramah/hypotheses.h>
 #include <bramah/log.h>
+#include <bramah/mapping.h>
 #include <bramah/plausibility.h>
 #include <bramah/report.h>
 #include <bramah/sensor_study.h>

@@ -106,7 +106,7 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
 int cli_generate(const char *folder, const cli_command *const *commands);
 
 extern const cli_command cli_simulate, cli_replay, cli_compare, cli_study, cli_check, cli_linearize,
-    cli_modes_command, cli_tune, cli_sweep, cli_cycles, cli_compile, cli_fmu, cli_serve;
+    cli_modes_command, cli_tune, cli_sweep, cli_map, cli_cycles, cli_compile, cli_fmu, cli_serve;
 
 /* ---- tables of text for the terminal and the report, and the units people read (print.c) ---- */
 

@@ -216,8 +216,9 @@ int cli_count_value(const cli_arguments *arguments, const char *name, uint64_t l
 /* As a newcomer meets them: describe, simulate, estimate, improve; then the machine as a linear system, the work it does,
  * and as C source. */
 static const cli_command *const commands[] = {
-    &cli_check, &cli_simulate,  &cli_replay,        &cli_serve,  &cli_compare, &cli_tune, &cli_sweep,
-    &cli_study, &cli_linearize, &cli_modes_command, &cli_cycles, &cli_compile, &cli_fmu,  NULL};
+    &cli_check,         &cli_map,    &cli_simulate, &cli_replay, &cli_serve,
+    &cli_compare,       &cli_tune,   &cli_sweep,    &cli_study,  &cli_linearize,
+    &cli_modes_command, &cli_cycles, &cli_compile,  &cli_fmu,    NULL};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 
 static void print_help(FILE *file)
