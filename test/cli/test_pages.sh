@@ -5,7 +5,7 @@
 
 run 0 generate .
 commands=$("$program" --help | sed -n 's/^  \([a-z]*\)  *[A-Z].*/\1/p')
-same "$(echo "$commands" | wc -l)" 13 'commands in the help'
+same "$(echo "$commands" | wc -l)" 14 'commands in the help'
 for one in '' $commands; do
   # shellcheck disable=SC2086
   run 0 $one --help
