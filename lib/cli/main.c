@@ -223,7 +223,7 @@ enum { N_COMMANDS = sizeof commands / sizeof commands[0] - 1 };
 
 static void print_help(FILE *file)
 {
-  fputs("usage: bramah COMMAND ...\n\n"
+  fputs("usage: bramah COMMAND ...\n"
         "State estimation for hydraulically actuated multibody machines.\n\n",
         file);
   for (size_t i = 0; i < N_COMMANDS; i++)
