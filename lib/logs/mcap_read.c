@@ -710,6 +710,18 @@ static int is_complete(const mcap *m)
   return 1;
 }
 
+static bramah_status read_message(bramah__message_encoding encoding, bramah__slot *root,
+                                  const unsigned char *data, size_t length, bramah__message *message)
+{
+  message->at = message->base = data;
+  message->end = data + length;
+  message->depth = 0;
+  message->n_names = 0;
+  if (encoding == BRAMAH__MESSAGE_PROTOBUF) return bramah__message_protobuf(message, root);
+  if (encoding == BRAMAH__MESSAGE_JSON) return bramah__message_json(message, root);
+  return bramah__message_cdr(message, root, encoding == BRAMAH__MESSAGE_ROS1);
+}
+
 /* Pieces in the order of the file, until all channels and the lengths of their arrays are known. */
 static bramah_status examine(bramah_log_reader *reader)
 {
@@ -729,7 +741,7 @@ static bramah_status examine(bramah_log_reader *reader)
       record += BRAMAH__MCAP_TAG;
       channel *ch = &m->channels[m->of_id[bramah__mcap_number(record, 2)]];
       if (ch->why_not || ch->looked_at++ >= LOOKED_AT) continue;
-      bramah__message_read(ch->encoding, &ch->root, record + BRAMAH__MCAP_MESSAGE_HEAD, n, &look_at);
+      read_message(ch->encoding, &ch->root, record + BRAMAH__MCAP_MESSAGE_HEAD, n, &look_at);
     }
     release(&b);
   }
@@ -1006,7 +1018,7 @@ static bramah_status take_message(bramah_log_reader *reader, channel *ch, const 
   record += BRAMAH__MCAP_TAG;
   put_record_time(m, 0, bramah__mcap_number(record + 6, 8));
   put_record_time(m, 1, bramah__mcap_number(record + 14, 8));
-  if (!bramah__message_read(ch->encoding, &ch->root, record + BRAMAH__MCAP_MESSAGE_HEAD, n, &m->message))
+  if (!read_message(ch->encoding, &ch->root, record + BRAMAH__MCAP_MESSAGE_HEAD, n, &m->message))
     return BRAMAH_OK;
   return bramah__log_fail(
       reader, BRAMAH_E_SYNTAX, ch->topic, reader->row_line, 0, "a message is not what its %s",

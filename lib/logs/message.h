@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Messages as middleware sends them: what a schema says of them, which of their numbers are columns, and these numbers.
- * message.c: columns, and JSON; message_ros.c: ROS messages and CDR; message_protobuf.c: Protobuf. */
+ * message.c: columns; message_json.c: JSON; message_ros.c: ROS messages and CDR; message_protobuf.c: Protobuf. */
 #ifndef BRAMAH_LIB_LOGS_MESSAGE_H
 #define BRAMAH_LIB_LOGS_MESSAGE_H
 
@@ -141,11 +141,15 @@ int bramah__slot_choose(bramah__slot *slot, const bramah_log_reader *reader);
 /* ---- reading ---- */
 
 /* Errors: E_SYNTAX: the message is not what the schema says. A cell that is no finite number is the reader's fault. */
-bramah_status bramah__message_read(bramah__message_encoding encoding, bramah__slot *root,
-                                   const unsigned char *data, size_t length, bramah__message *message);
+bramah_status bramah__message_json(bramah__message *m, bramah__slot *root);
 bramah_status bramah__message_cdr(bramah__message *m, bramah__slot *root, int is_ros1);
 bramah_status bramah__message_protobuf(bramah__message *m, bramah__slot *root);
 
+/* 1: the number at this slot is asked for. */
+int bramah__message_wants(const bramah__message *m, const bramah__slot *slot);
+/* A cell that is no number, of which this is the text [n]. */
+void bramah__message_bad_cell(bramah_log_reader *reader, size_t column, bramah_status status,
+                              const char *quote, size_t n);
 /* A number into its cell; a whole one exactly, too, where it is a time. */
 void bramah__message_put(bramah__message *m, const bramah__slot *slot, double value, int64_t whole,
                          int is_whole);

@@ -597,13 +597,9 @@ static verdict iterate(bramah_coupled *c, size_t part, int any)
 }
 
 /* 1: the step's end has been found. */
-static int solve(bramah_coupled *c, int any)
+static int solve(bramah_coupled *c, int any, int with_coarse)
 {
-  if (!any && c->compiled.program->n_coarse) {
-    if (iterate(c, BRAMAH__PART_COARSE, any) == CONVERGED) return 1;
-    bramah__predict(c);
-    c->newton.before = 0.0;
-  }
+  if (with_coarse) return iterate(c, BRAMAH__PART_COARSE, any) == CONVERGED;
   const verdict came = iterate(c, BRAMAH__PART_ITERATE, any);
   c->report.left_pivot += came == LEFT_BY_PIVOT;
   c->report.left_divergence += came == LEFT;
@@ -692,12 +688,14 @@ static int has_wanted(const bramah_program *program, const bramah__wanted *w)
          (program->scope >= BRAMAH_PROGRAM_DERIVATIVES && bramah__program_follows(program, w->n_par, w->par));
 }
 
-int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
+int bramah__compiled_has_coarse(const bramah_coupled *c) { return c->compiled.program->n_coarse > 0; }
+
+int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w, int with_coarse)
 {
   bramah__compiled *k = &c->compiled;
   if (!k->program || !has_wanted(k->program, w)) return 0;
   if (!in_basis(c, &c->state)) {
-    c->report.left_basis++;
+    c->report.left_basis += !with_coarse;
     return 0;
   }
   const int any = bramah__wants_any(w);
@@ -717,7 +715,7 @@ int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *w)
   k->pose_known = 0;
   hold_spools(c, &c->next, c->model->h);
   set_motions(c, &c->next);
-  if (!solve(c, any)) return 0;
+  if (!solve(c, any, with_coarse)) return 0;
   if (any) give_derivatives(c, w);
   set_iterate(c);
   move_metered(c);

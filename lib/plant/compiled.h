@@ -70,9 +70,12 @@ void bramah__run_lanes(const bramah_program *program, size_t part, size_t lanes,
 
 /* ---- one plant ---- */
 
-/* Complete the candidate, which bramah__predict has made, by a step of the length that the model has now, with the
- * derivatives that are wanted: 1, or 0 where the program does not do it. */
-int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted);
+int bramah__compiled_has_coarse(const bramah_coupled *c);
+
+/* Complete the candidate, which Taylor's guess has made, by a step of the length that the model has now, with the
+ * derivatives that are wanted: 1, or 0 where the program does not do it. with_coarse: by the coarse tangent (where there
+ * is one, and no derivatives); the candidate is then to be made anew if it does not. */
+int bramah__compiled_step(bramah_coupled *c, const bramah__wanted *wanted, int with_coarse);
 
 /* Complete the candidate, whose loops are nearly closed, with the accelerations and rates that the equations give it: 1,
  * or 0 with c->next as it was. */

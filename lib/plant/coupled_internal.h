@@ -231,9 +231,7 @@ bramah_coupled *bramah__coupled_layout(const bramah_model *model, bramah__arena 
  * Newton's last tangent. */
 bramah_status bramah__trapezoidal_step(bramah_coupled *c, int derives, bramah_diag *diag);
 
-/* Its guess, into c->next and c->newton.change; E_VALUE where a piston of the candidate has left its cylinder; what
- * follows when the candidate is complete: it becomes the state. */
-void bramah__predict(bramah_coupled *c);
+/* E_VALUE where a piston of the candidate has left its cylinder; what follows when the candidate is complete: it becomes the state. */
 bramah_status bramah__check_strokes(const bramah_coupled *c, bramah_diag *diag);
 void bramah__complete_step(bramah_coupled *c);
 

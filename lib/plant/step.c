@@ -123,7 +123,7 @@ static void residual(bramah_coupled *c)
 /* ---- the guess ---- */
 
 /* Taylor's guess of the next state (spec equations 4), the spools, which need no iteration, and the tolerances. */
-void bramah__predict(bramah_coupled *c)
+static void predict(bramah_coupled *c)
 {
   const bramah_model *model = c->model;
   const size_t n = model->n, nm = bramah__n_mechanical(c);
@@ -156,7 +156,7 @@ bramah_status bramah__step_residual(bramah_coupled *c, const double *change, dou
 {
   bramah_status status = bramah__refresh(c, NULL);
   if (status != BRAMAH_OK) return status;
-  bramah__predict(c);
+  predict(c);
   memcpy(c->newton.change, change, bramah__n_unknowns(c) * sizeof(double));
   status = move_candidate(c, 0.0);
   if (status != BRAMAH_OK) return status;
@@ -445,7 +445,7 @@ static bramah_status finish(bramah_coupled *c)
 static bramah_status try_step(bramah_coupled *c, int derives, bramah_diag *diag)
 {
   c->report.last_iterations = 0;
-  bramah__predict(c);
+  predict(c);
   const bramah_status status = move_candidate(c, 0.0);
   return status == BRAMAH_OK ? iterate(c, derives, diag) : name_failure(c, status, diag);
 }
@@ -520,8 +520,14 @@ int bramah__step_by_program(bramah_coupled *c, const bramah__wanted *w)
   if (!c->compiled.program) return 0;
   c->partitioned = 0;
   c->report.last_iterations = c->report.last_evaluations = 0;
-  bramah__predict(c);
-  if (!bramah__compiled_step(c, w) || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
+  const int with_coarse = bramah__compiled_has_coarse(c) && !bramah__wants_any(w);
+  predict(c);
+  int is_done = bramah__compiled_step(c, w, with_coarse);
+  if (!is_done && with_coarse) {
+    predict(c);
+    is_done = bramah__compiled_step(c, w, 0);
+  }
+  if (!is_done || bramah__check_strokes(c, NULL) != BRAMAH_OK) return 0;
   bramah__balance_energy(c, c->compiled.energy, c->compiled.energy_after);
   if (c->model->n_meetings) bramah__note_meetings(c);
   bramah__complete_step(c);
