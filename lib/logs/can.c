@@ -23,13 +23,19 @@
 #include <net/if.h>
 #endif
 
-enum { BUFFER = 1 << 16, LONGEST_LINE = 8192, WORDS = 96 };
+enum { BUFFER = 1 << 16, LONGEST_LINE = 8192, WORDS = 96, NULL_ADDRESS = 0xfe };
 
 /* A message by what frames of it are known by. */
 typedef struct entry {
   uint32_t key; /* identifier, EXTENDED of 29 bits; or GROUP and the PGN */
   size_t message;
 } entry;
+
+/* Where the frames of a message came from so far. */
+typedef struct origin {
+  char channel[BRAMAH__CAN_CHANNEL]; /* "": there was none */
+  int sender;
+} origin;
 
 #define EXTENDED UINT32_C(0x80000000)
 #define GROUP UINT32_C(0x40000000)
@@ -43,7 +49,7 @@ typedef struct can {
   entry *entries; /* [n_entries] sorted by key */
   size_t n_entries;
   size_t *first; /* [messages] column of the first signal; 0: none of this message */
-  int *sender;   /* [messages] address that a message of J1939 came from so far; -1: none */
+  origin *from;  /* [messages] */
   int *wanted;   /* [messages] 1: a column of it is read; found at the first row */
   int begun, opened;
   bramah__can_frame frame;
@@ -396,6 +402,16 @@ static int connect_interface(bramah_log_reader *reader) { return (void)reader, 0
 
 /* ---- frames, whatever they come from ---- */
 
+/* Times of ASC and BLF are counted from their start. */
+static bramah_status add_start(can *c)
+{
+  const int64_t start = c->has_start ? c->start_ns : 0, t = c->frame.time_ns,
+                most = INT64_C(9000000000000000000);
+  if (t > 0 ? start > most - t : start < -most - t) return bad_line(c, "this time is beyond the year 2255");
+  c->frame.time_ns = t + start;
+  return BRAMAH_OK;
+}
+
 static bramah_status next_frame(can *c, int *end)
 {
   bramah_status status = BRAMAH_OK;
@@ -407,8 +423,7 @@ static bramah_status next_frame(can *c, int *end)
   }
   if (c->source == BLF) {
     status = bramah__blf_next(c->blf, &c->frame, &c->line, end);
-    if (!status && !*end && c->has_start) c->frame.time_ns += c->start_ns;
-    return status;
+    return status || *end ? status : add_start(c);
   }
   for (int is_frame = 0; !status && !is_frame;) {
     char *line = next_line(c, &status);
@@ -416,8 +431,7 @@ static bramah_status next_frame(can *c, int *end)
     if (!line) return status;
     status = c->source == ASC ? read_asc(c, line, &is_frame) : read_candump(c, line, &is_frame);
   }
-  if (!status && c->source == ASC && c->has_start) c->frame.time_ns += c->start_ns;
-  return status;
+  return !status && c->source == ASC ? add_start(c) : status;
 }
 
 /* ---- messages ---- */
@@ -444,39 +458,57 @@ static size_t find_entry(const can *c, uint32_t key)
   return low;
 }
 
-/* The message of the frame: of its identifier; of J1939 that of its PGN and sender, or of its PGN alone. */
-static bramah_status find_message(can *c, size_t *message)
+/* The message of the frame: of its identifier; of J1939 that of its PGN and sender, or of its PGN alone, best from any
+ * sender. SIZE_MAX: none. */
+static size_t find_message(const can *c)
 {
   const bramah__can_frame *f = &c->frame;
   const uint32_t key = f->id | (f->is_extended ? EXTENDED : 0), group = GROUP | bramah__j1939_group(f->id);
   const int sender = (int)(f->id & 0xff);
-  *message = SIZE_MAX;
   for (size_t i = find_entry(c, key); i < c->n_entries && c->entries[i].key == key; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[c->entries[i].message];
-    if (!*m->channel || strcmp(m->channel, f->channel) == 0)
-      return *message = c->entries[i].message, BRAMAH_OK;
+    if (!*m->channel || strcmp(m->channel, f->channel) == 0) return c->entries[i].message;
   }
-  if (!f->is_extended) return BRAMAH_OK;
-  size_t n = 0;
+  if (!f->is_extended) return SIZE_MAX;
+  size_t n[2] = {0, 0}, found[2];
   for (size_t i = find_entry(c, group); i < c->n_entries && c->entries[i].key == group; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[c->entries[i].message];
+    const int own = (int)(m->id & 0xff), is_named = own != NULL_ADDRESS;
     if (*m->channel && strcmp(m->channel, f->channel) != 0) continue;
-    if ((int)(m->id & 0xff) == sender) return *message = c->entries[i].message, BRAMAH_OK;
-    n++;
-    *message = c->entries[i].message;
+    if (own == sender) return c->entries[i].message;
+    n[is_named]++;
+    found[is_named] = c->entries[i].message;
   }
-  if (n != 1) return *message = SIZE_MAX, BRAMAH_OK;
-  if (!c->wanted[*message]) return BRAMAH_OK;
-  if (c->sender[*message] < 0) c->sender[*message] = sender;
-  if (c->sender[*message] == sender) return BRAMAH_OK;
-  const bramah__dbc_message *m = &c->dbc.messages[*message];
+  return n[0] == 1 ? found[0] : n[0] == 0 && n[1] == 1 ? found[1] : SIZE_MAX;
+}
+
+/* A message that is read comes on one channel and, in J1939, from one sender. *is_meant 0: its own one was there, and this
+ * is another. */
+static bramah_status check_origin(can *c, size_t message, int *is_meant)
+{
+  const bramah__dbc_message *m = &c->dbc.messages[message];
+  const bramah__can_frame *f = &c->frame;
+  const int own = (int)(m->id & 0xff), sender = m->is_j1939 ? (int)(f->id & 0xff) : own;
+  origin *from = &c->from[message];
+  if (!*from->channel) {
+    memcpy(from->channel, f->channel, sizeof from->channel);
+    from->sender = sender;
+  }
+  *is_meant = sender == own || from->sender != own || own == NULL_ADDRESS;
+  if (!*is_meant) return BRAMAH_OK;
+  if (strcmp(from->channel, f->channel) != 0)
+    return bramah__log_fail(c->reader, BRAMAH_E_REFERENCE, m->name, c->line, 0,
+                            "this message comes on two channels, %s and %s: say which one the DBC file is of "
+                            "('log: {dbc: %s=FILE.dbc}' in the study)",
+                            from->channel, f->channel, from->channel);
+  if (from->sender == sender) return BRAMAH_OK;
+  const int one = own == NULL_ADDRESS || sender != own ? sender : from->sender;
   return bramah__log_fail(
       c->reader, BRAMAH_E_REFERENCE, m->name, c->line, 0,
-      "this message of J1939 comes from two senders, 0x%02X and 0x%02X: give the one that is meant an "
-      "identifier with its address in the DBC (BO_ %lu), in place of that with 0x%02X",
-      (unsigned)c->sender[*message], (unsigned)sender,
-      (unsigned long)((m->id & UINT32_C(0x1fffff00)) | (unsigned)sender | EXTENDED),
-      (unsigned)(m->id & 0xff));
+      "this message of J1939 comes from two senders, 0x%02X and 0x%02X: give each of them a message with its "
+      "address in the DBC (BO_ %lu is that of 0x%02X)",
+      (unsigned)from->sender, (unsigned)sender,
+      (unsigned long)((m->id & UINT32_C(0x1fffff00)) | (unsigned)one | EXTENDED), (unsigned)one);
 }
 
 /* ---- opening ---- */
@@ -511,27 +543,28 @@ static bramah_status index_messages(can *c)
   const size_t n = c->dbc.n_messages;
   c->entries = calloc(2 * n + 1, sizeof *c->entries);
   c->first = calloc(n + 1, sizeof *c->first);
-  c->sender = calloc(n + 1, sizeof *c->sender);
+  c->from = calloc(n + 1, sizeof *c->from);
   c->wanted = calloc(n + 1, sizeof *c->wanted);
-  if (!c->entries || !c->first || !c->sender || !c->wanted) return bramah__log_fail_memory(c->reader);
+  if (!c->entries || !c->first || !c->from || !c->wanted) return bramah__log_fail_memory(c->reader);
   for (size_t i = 0; i < n; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[i];
-    c->sender[i] = -1;
     c->entries[c->n_entries++] = (entry){m->id | (m->is_extended ? EXTENDED : 0), i};
     if (m->is_j1939) c->entries[c->n_entries++] = (entry){GROUP | bramah__j1939_group(m->id), i};
   }
   qsort(c->entries, c->n_entries, sizeof *c->entries, by_key);
   for (size_t i = 0; i + 1 < c->n_entries; i++) {
     const uint32_t key = c->entries[i].key;
-    const bramah__dbc_message *a = &c->dbc.messages[c->entries[i].message],
-                              *b = &c->dbc.messages[c->entries[i + 1].message];
-    if (key != c->entries[i + 1].key || (key & GROUP && !(key & EXTENDED)) || a->id > 0x1fffffff) continue;
-    if (*a->channel && *b->channel && strcmp(a->channel, b->channel) != 0) continue;
-    return bramah__log_fail(
-        c->reader, BRAMAH_E_KEY, b->name, 0, 0,
-        "the DBC files have two messages with the identifier 0x%lX (the other is %.60s): say which "
-        "channel each file is of ('log: {dbc: [can0=a.dbc, can1=b.dbc]}')",
-        (unsigned long)a->id, a->name);
+    const bramah__dbc_message *a = &c->dbc.messages[c->entries[i].message];
+    if ((key & GROUP && !(key & EXTENDED)) || a->id > 0x1fffffff) continue;
+    for (size_t k = i + 1; k < c->n_entries && c->entries[k].key == key; k++) {
+      const bramah__dbc_message *b = &c->dbc.messages[c->entries[k].message];
+      if (*a->channel && *b->channel && strcmp(a->channel, b->channel) != 0) continue;
+      return bramah__log_fail(
+          c->reader, BRAMAH_E_KEY, b->name, 0, 0,
+          "the DBC files have two messages with the identifier 0x%lX (the other is %.60s): say which "
+          "channel each file is of ('log: {dbc: [can0=a.dbc, can1=b.dbc]}')",
+          (unsigned long)a->id, a->name);
+    }
   }
   return BRAMAH_OK;
 }
@@ -606,7 +639,7 @@ static void close_can(bramah_log_reader *reader)
   bramah__dbc_free(&c->dbc);
   free(c->entries);
   free(c->first);
-  free(c->sender);
+  free(c->from);
   free(c->wanted);
   free(c->buffer);
   free(c);
@@ -725,14 +758,15 @@ static int fill_row(can *c, size_t message)
       continue;
     if (isnan(value)) continue;
     value *= reader->units[column].factor;
-    any = 1;
     reader->present[column] = 1;
     reader->values[column] = value;
-    if (isfinite(value) || reader->fault.status) continue;
-    reader->values[column] = NAN;
-    reader->fault = (bramah__log_fault){.status = BRAMAH_E_NOT_FINITE, .cell = column, .line = c->line};
-    bramah__format_number(reader->fault.quote, value, 17);
-    bramah__log_bad_cell(reader, column, c->line);
+    if (!isfinite(value) && !reader->fault.status) {
+      reader->values[column] = NAN;
+      reader->fault = (bramah__log_fault){.status = BRAMAH_E_NOT_FINITE, .cell = column, .line = c->line};
+      bramah__format_number(reader->fault.quote, value, 17);
+      bramah__log_bad_cell(reader, column, c->line);
+    }
+    any |= reader->present[column];
   }
   return any;
 }
@@ -745,12 +779,14 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
   c->n_filled = 0;
   reader->row_done = 0;
   while (!status) {
-    size_t message;
+    int is_meant;
     status = next_frame(c, end);
     reader->row_line = c->line;
     if (status || *end) break;
-    status = find_message(c, &message);
-    if (status || message == SIZE_MAX || !c->wanted[message]) continue;
+    const size_t message = find_message(c);
+    if (message == SIZE_MAX || !c->wanted[message]) continue;
+    status = check_origin(c, message, &is_meant);
+    if (status || !is_meant) continue;
     reader->row_done = 1;
     if (!fill_row(c, message)) continue;
     reader->time = c->frame.time_ns;

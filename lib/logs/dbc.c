@@ -249,8 +249,11 @@ static void take_message(cursor *c)
   if (c->status) return;
   dbc->n_messages++;
   snprintf(m->channel, sizeof m->channel, "%s", c->channel);
-  if (!m->is_extended && m->id > 0x7ff) /* a message of signals that nobody sends, or a mistake: never met */
+  /* The message of signals that nobody sends (0xC0000000), or a mistake: never met. */
+  if (id & UINT32_C(0x60000000) || (!m->is_extended && m->id > 0x7ff)) {
     m->id = UINT32_C(0x20000000);
+    m->is_extended = 0;
+  }
   expect(c, ":");
   m->length = (unsigned)take_whole(c, 65535);
   pass_line(c);

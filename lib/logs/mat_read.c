@@ -3,7 +3,7 @@
  * vectors, structs of vectors, time series as structs, and Simulink's "structure with time"), and their rows. Vectors
  * are read by blocks of rows where they are not compressed, and by HDF5; compressed ones of version 5 whole, because
  * zlib cannot begin in the middle. */
-#define _GNU_SOURCE /* strtod_l */
+#define _GNU_SOURCE /* strdup */
 #include "lib/logs/reader.h"
 
 #include <string.h>
@@ -611,17 +611,7 @@ static bramah_status open_mat(bramah_log_reader *reader)
   reader->format.no_header = reader->format.skip = 0;
   reader->format.units = BRAMAH_LOG_UNITS_HEADER;
 
-  /* The texts of `missing` that are numbers. */
-  const char *at = reader->missing;
-  mat->missing = malloc((strlen(at) / 2 + 1) * sizeof *mat->missing);
-  if (!mat->missing) return bramah__log_fail_memory(reader);
-  while (*at) {
-    char *end;
-    const double value = strtod_l(at, &end, reader->c_locale);
-    if (end > at && (*end == ' ' || !*end)) mat->missing[mat->n_missing++] = value;
-    at += strcspn(at, " ");
-    at += *at == ' ';
-  }
+  if (bramah__log_missing_numbers(reader, &mat->missing, &mat->n_missing)) return BRAMAH_E_MEMORY;
 
   /* What is in the file. */
   hush h;

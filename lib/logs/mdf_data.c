@@ -84,7 +84,10 @@ void bramah__mdf_data_begin(bramah__mdf_data *data, bramah__mdf_file *file, uint
 
 static int begin_packed(bramah__mdf_data *d)
 {
-  if (d->zlib) return inflateReset(d->zlib) == Z_OK;
+  if (d->zlib) {
+    ((z_stream *)d->zlib)->avail_in = 0; /* what may stand behind the end of the block before */
+    return inflateReset(d->zlib) == Z_OK;
+  }
   d->packed = grow(d, NULL, 0, PIECE);
   if (!d->packed) return 0;
   z_stream *z = d->zlib = calloc(1, sizeof *z);

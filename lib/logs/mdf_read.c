@@ -2,7 +2,7 @@
 /* MDF 4 as logs: data groups (DG) hold channel groups (CG) with a clock each, the master channel, and channels (CN) with a conversion
  * (CC). Every number of every group is a column; rows of all groups are put together by time, each read by a cursor of its own, so
  * that memory does not grow with the file. Records of several groups in one stream (unsorted files) have their number before them. */
-#define _GNU_SOURCE /* strtod_l */
+#define _GNU_SOURCE /* strdup */
 #include "lib/base/text.h"
 #include "lib/logs/mdf.h"
 
@@ -19,6 +19,7 @@ enum {
   LONGEST_NAME = 256,
   LONGEST_RECORD = 1 << 24,
   MOST_CHANNELS = 100000,
+  MOST_GROUPS = 20000,
   WIDEST = 256,
   DEEPEST = 8,
   MOST_NESTED = 4,
@@ -92,7 +93,7 @@ typedef struct group {
   int used, is_due, has_row; /* is_due: its next record is to be taken */
   uint64_t row;
   bramah__mdf_data data, bits, clocks;
-  size_t held; /* bytes of the present record */
+  size_t held, clock_held; /* bytes of the present record, and of that of `clocks` */
   const unsigned char *record, *invalid, *clock_record;
   int64_t time; /* ns */
   double seconds;
@@ -256,6 +257,9 @@ static const char *flaw(const group *g, const channel *c, unsigned type, unsigne
   if (type == MDF_CHANNEL_VLSD || (f->type >= 6 && f->type <= 9) || f->type == 17)
     return "is text: a column is a series of numbers";
   if (type > 6 || type == 4 || type == 5) return "is no number: it refers to other data";
+  if (flags & CN_ALL_INVALID) return "has no sample: the file says that all are invalid";
+  if (f->invalid >= 0 && (uint64_t)f->invalid / 8 >= g->n_bits)
+    return "has its bit of validity outside of its record: the file is damaged";
   if (type == MDF_CHANNEL_VIRTUAL || type == MDF_CHANNEL_VIRTUAL_MASTER) return NULL;
   if (f->type == 13 || f->type == 14) return "is a date of CANopen: a column is a series of numbers";
   if (f->type == 15 || f->type == 16) return "is complex: a column is a series of real numbers";
@@ -264,9 +268,6 @@ static const char *flaw(const group *g, const channel *c, unsigned type, unsigne
     return "is a number of a kind that is not read";
   if (!f->bits || f->shift > 7) return "is an integer of more than 64 bits, or of none";
   if (f->at > g->n_data || f->n > g->n_data - f->at) return "lies outside of its record: the file is damaged";
-  if (flags & CN_ALL_INVALID) return "has no sample: the file says that all are invalid";
-  if (f->invalid >= 0 && (uint64_t)f->invalid / 8 >= g->n_bits)
-    return "has its bit of validity outside of its record: the file is damaged";
   return NULL;
 }
 
@@ -425,6 +426,9 @@ static char *name_of_group(mdf_log *log, const block *b)
 static bramah_status get_group(bramah_log_reader *reader, const block *b)
 {
   mdf_log *log = reader->source;
+  if (log->n_groups == MOST_GROUPS)
+    return fail(reader, BRAMAH_E_UNSUPPORTED, NULL,
+                "it has more than 20000 groups: save those that are needed");
   group *list = grow(log->groups, log->n_groups, sizeof *list);
   if (!list) return bramah__log_fail_memory(reader);
   log->groups = list;
@@ -533,12 +537,34 @@ static size_t count_of(const mdf_log *log, const char *name)
   return n;
 }
 
-/* group.channel; where that is taken, too, with a number behind it. */
-static void full_name(const bramah_log_reader *reader, const channel *c, char out[2 * LONGEST_NAME + 64])
+/* Of columns that share their name: which one of its group it is, from 1 on; 0: the name is its own. */
+static void count_names(const mdf_log *log, size_t *number)
+{
+  const channel *last = NULL;
+  for (size_t i = 0; i < log->n_channels; i++) {
+    const channel *c = log->by_name[i];
+    if (!is_column(c)) continue;
+    if (last && strcmp(last->name, c->name) == 0) {
+      size_t *before = &number[last - log->channels];
+      if (!*before) *before = 1;
+      number[c - log->channels] = last->group == c->group ? *before + 1 : 1;
+    }
+    last = c;
+  }
+}
+
+/* group.channel; where the group has several, or where a channel is called so, with a number behind it. */
+static bramah_status add_by_full_name(bramah_log_reader *reader, const channel *c, size_t number)
 {
   const mdf_log *log = reader->source;
-  const int n = snprintf(out, 2 * LONGEST_NAME + 40, "%s.%s", log->groups[c->group].name, c->name);
-  for (int k = 2; bramah__log_index(reader, out) != SIZE_MAX; k++) snprintf(out + n, 24, "(%d)", k);
+  char name[2 * LONGEST_NAME + 64];
+  const int n = snprintf(name, 2 * LONGEST_NAME + 40, "%s.%s", log->groups[c->group].name, c->name);
+  const size_t same = first_of(log, name);
+  const int is_taken = same < log->n_channels && strcmp(log->by_name[same]->name, name) == 0;
+  if (number > 1 || is_taken) snprintf(name + n, 24, "(%zu)", number ? number : 1);
+  if (bramah__log_index(reader, name) != SIZE_MAX)
+    return fail(reader, BRAMAH_E_KEY, name, "two of its channels are called so: save it with other names");
+  return bramah__log_add_column(reader, name, c->unit, 0);
 }
 
 static bramah_status name_columns(bramah_log_reader *reader)
@@ -558,6 +584,9 @@ static bramah_status name_columns(bramah_log_reader *reader)
   if (!log->of_column || !log->by_name) return bramah__log_fail_memory(reader);
   for (size_t i = 0; i < log->n_channels; i++) log->by_name[i] = &log->channels[i];
   if (log->n_channels) qsort(log->by_name, log->n_channels, sizeof *log->by_name, by_name);
+  size_t *number = calloc(log->n_channels + 1, sizeof *number);
+  if (!number) return bramah__log_fail_memory(reader);
+  count_names(log, number);
   if (has_time) {
     log->time_column = 0;
     log->of_column[0] = SIZE_MAX;
@@ -566,13 +595,13 @@ static bramah_status name_columns(bramah_log_reader *reader)
   }
   for (size_t i = 0; !status && i < log->n_channels; i++) {
     const channel *c = &log->channels[i];
-    char full[2 * LONGEST_NAME + 64];
     if (!is_column(c)) continue;
-    const int is_short = count_of(log, c->name) == 1 && !(has_time && strcmp(c->name, "t") == 0);
-    if (!is_short) full_name(reader, c, full);
+    const int is_short = !number[i] && !(has_time && strcmp(c->name, "t") == 0);
     log->of_column[reader->n_columns] = i;
-    status = bramah__log_add_column(reader, is_short ? c->name : full, c->unit, 0);
+    status = is_short ? bramah__log_add_column(reader, c->name, c->unit, 0)
+                      : add_by_full_name(reader, c, number[i]);
   }
+  free(number);
   if (status || n) return status;
   fail(reader, BRAMAH_E_EMPTY, NULL, "the file holds no series of numbers");
   bramah_diag *diag = &reader->failure;
@@ -613,22 +642,6 @@ static bramah_status get_identification(bramah_log_reader *reader)
   return BRAMAH_OK;
 }
 
-static bramah_status get_missing(bramah_log_reader *reader)
-{
-  mdf_log *log = reader->source;
-  const char *at = reader->missing;
-  log->missing = malloc((strlen(at) / 2 + 1) * sizeof *log->missing);
-  if (!log->missing) return bramah__log_fail_memory(reader);
-  while (*at) {
-    char *end;
-    const double value = strtod_l(at, &end, reader->c_locale);
-    if (end > at && (*end == ' ' || !*end)) log->missing[log->n_missing++] = value;
-    at += strcspn(at, " ");
-    at += *at == ' ';
-  }
-  return BRAMAH_OK;
-}
-
 static bramah_status open_mdf(bramah_log_reader *reader)
 {
   mdf_log *log = reader->source = calloc(1, sizeof *log);
@@ -639,7 +652,7 @@ static bramah_status open_mdf(bramah_log_reader *reader)
   reader->format.units = BRAMAH_LOG_UNITS_HEADER;
   block hd;
   bramah_status status = get_identification(reader);
-  if (!status) status = get_missing(reader);
+  if (!status) status = bramah__log_missing_numbers(reader, &log->missing, &log->n_missing);
   if (!status) status = get_block(reader, MDF_ID_SIZE, "HD", 6, 8, &hd);
   if (status) return status;
   log->start = word(&hd, 0, 8) < INT64_MAX / 2 ? (int64_t)word(&hd, 0, 8) : 0;
@@ -874,7 +887,8 @@ static void set_time(group *g, const field *f, const unsigned char *record)
   if (g->time_status) return;
   const double nearest = nearbyint(per_count);
   const int exact = is_whole(f) && (!c || c->type == CC_LINEAR) &&
-                    fabs(per_count - nearest) < 1e-9 * nearest && fabs(offset) < 9e18;
+                    fabs(per_count - nearest) < 1e-9 * nearest && nearest < 9e18 &&
+                    fabs(raw) * nearest < 9e18 && fabs(offset) < 9e18;
   if (!exact) {
     g->time = (int64_t)llroundl((long double)g->seconds * 1e9L);
     return;
@@ -941,7 +955,7 @@ static bramah_status advance(bramah_log_reader *reader, group *g)
   if (!is_first) {
     bramah__mdf_data_pass(&g->data, g->held);
     if (g->bits.file) bramah__mdf_data_pass(&g->bits, g->n_bits);
-    if (g->clocks.file) bramah__mdf_data_pass(&g->clocks, log->groups[g->clock].n_data);
+    if (g->clocks.file) bramah__mdf_data_pass(&g->clocks, g->clock_held);
     g->row++;
   }
   g->is_due = 0;
@@ -951,8 +965,7 @@ static bramah_status advance(bramah_log_reader *reader, group *g)
   at = d->id_size ? find_record(reader, g, d, &status) : bramah__mdf_data_look(&g->data, n);
   if (status) return status;
   const unsigned char *bits = at && apart ? bramah__mdf_data_look(&g->bits, g->n_bits) : NULL;
-  const unsigned char *clock =
-      at && g->clocks.file ? bramah__mdf_data_look(&g->clocks, log->groups[g->clock].n_data) : at;
+  const unsigned char *clock = at && g->clocks.file ? bramah__mdf_data_look(&g->clocks, g->clock_held) : at;
   const bramah__mdf_data *const all[] = {&g->data, &g->bits, &g->clocks};
   for (size_t i = 0; i < 3; i++) {
     if (all[i]->wrong) return fail_data(reader, g, all[i]);
@@ -1003,8 +1016,12 @@ static bramah_status use_group(bramah_log_reader *reader, size_t i)
   const uint64_t data = log->data_groups[g->of].data;
   bramah__mdf_data_begin(&g->data, &log->file, data, 0);
   if (g->n_bits && is_of_values(log, data)) bramah__mdf_data_begin(&g->bits, &log->file, data, 1);
-  if (g->clock != i)
-    bramah__mdf_data_begin(&g->clocks, &log->file, log->data_groups[log->groups[g->clock].of].data, 0);
+  if (g->clock != i) {
+    const group *clock = &log->groups[g->clock];
+    const uint64_t clocks = log->data_groups[clock->of].data;
+    bramah__mdf_data_begin(&g->clocks, &log->file, clocks, 0);
+    g->clock_held = clock->n_data + (is_of_values(log, clocks) ? 0 : clock->n_bits);
+  }
   if (g->master == SIZE_MAX) return status;
   channel *master = &log->channels[g->master];
   if (!master->field.conversion)
@@ -1065,6 +1082,7 @@ static void put_time(bramah_log_reader *reader, const group *g)
   if (g->time_status == BRAMAH_E_EMPTY || isnan(g->seconds)) return;
   bramah_status status = g->time_status;
   double value = g->seconds;
+  if (!status && is_date && g->time > INT64_C(9000000000000000000) - log->start) status = BRAMAH_E_VALUE;
   if (!status && is_date)
     reader->time = log->start + g->time, value = 1e-9 * (double)reader->time;
   else if (!status && (is_seconds || !is_clock))

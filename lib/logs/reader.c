@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reading logs row by row, whatever their format. Nothing is kept of a row but its numbers. */
-#define _GNU_SOURCE /* newlocale, strerror_l */
+#define _GNU_SOURCE /* newlocale, strerror_l, strtod_l */
 #include "lib/base/text.h"
 #include "lib/io/files.h"
 #include "lib/io/quantity.h"
@@ -429,6 +429,21 @@ bramah_status bramah_log_find(const bramah_log_reader *reader, const char *name,
   if (status) return status;
   if (!bramah__same_dimension(dimension, wanted)) return fail_unit(reader, i, expected, diag);
   *column = i;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__log_missing_numbers(bramah_log_reader *reader, double **out, size_t *n)
+{
+  const char *at = reader->missing;
+  *n = 0;
+  *out = malloc((strlen(at) / 2 + 1) * sizeof **out);
+  if (!*out) return bramah__log_fail_memory(reader);
+  for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
+    char *end;
+    const double value = strtod_l(at, &end, reader->c_locale);
+    if (end > at && (*end == ' ' || !*end)) (*out)[(*n)++] = value;
+    at += strcspn(at, " ");
+  }
   return BRAMAH_OK;
 }
 

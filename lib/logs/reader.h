@@ -138,6 +138,8 @@ bramah_status bramah__log_unit_of(const bramah_log_reader *reader, size_t column
  * read; one with a zone among others without). */
 bramah_status bramah__log_set_time(bramah_log_reader *reader, size_t column, const char *unit, int counter,
                                    bramah_diag *diag);
+/* The texts of `missing` that are numbers: out [*n], to be freed. */
+bramah_status bramah__log_missing_numbers(bramah_log_reader *reader, double **out, size_t *n);
 /* A bad cell, noted in the fault: no sample and counted, where bad cells are skipped. */
 void bramah__log_bad_cell(bramah_log_reader *reader, size_t column, int line);
 

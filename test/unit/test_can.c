@@ -179,6 +179,15 @@ static const struct {
     {NULL, "(1.0) can0 104#00\n", BRAMAH_E_EMPTY, 0, "is the DBC that of this machine?"},
     {NULL, "(1.0) can0 0CF00400#FFFFFF803EFFFFFF\n(1.1) can0 0CF00421#FFFFFF803EFFFFFF\n", BRAMAH_E_REFERENCE,
      2, "comes from two senders, 0x00 and 0x21"},
+    /* One that the DBC names is meant, but not behind another. */
+    {"BO_ 2364539648 A: 1 X\n SG_ s : 0|8@1+ (1,0) [0|0] \"\" X\nBA_DEF_ \"ProtocolType\" STRING ;\n"
+     "BA_ \"ProtocolType\" \"J1939\";\n",
+     "(1.0) can0 0CF00321#05\n(1.1) can0 0CF00300#06\n", BRAMAH_E_REFERENCE, 2,
+     "(BO_ 2364539681 is that of 0x21)"},
+    {NULL, "(1.0) can0 103#00\n(1.1) can1 103#00\n", BRAMAH_E_REFERENCE, 2,
+     "comes on two channels, can0 and can1"},
+    {NULL, "date Wed Apr 16 09:21:13 2014\nbase hex timestamps absolute\n8000000000.0 1 103 Rx d 1 00\n",
+     BRAMAH_E_SYNTAX, 3, "beyond the year"},
     {"BO_ 1 A: 1 X\n SG_ s : 1|8@1+ (1,0) [0|0] \"\" X\n", "(1.0) c 001#00\n", BRAMAH_E_VALUE, 2,
      "does not fit into the 1 bytes of A"},
     {"BO_ 1 A: 1 X\n SG_ s : 0|8@2+ (1,0) [0|0] \"\" X\n", "(1.0) c 001#00\n", BRAMAH_E_SYNTAX, 2,
@@ -201,9 +210,30 @@ EACH_TEST(mistakes_are_told, 0, sizeof mistakes / sizeof mistakes[0])
   bramah_diag diag = {0};
   put_text(dbc, mistakes[_i].dbc ? mistakes[_i].dbc : machine);
   put_text(path, mistakes[_i].log);
-  ck_assert_int_eq(read_log(rows, sizeof rows, &diag), mistakes[_i].status);
+  const bramah_status status = read_log(rows, sizeof rows, &diag);
+  ck_assert_msg(status == mistakes[_i].status, "%s: %s", bramah_status_name(status), diag.message);
   ck_assert_msg(strstr(diag.message, mistakes[_i].message) != NULL, "%s", diag.message);
   ck_assert_msg(!mistakes[_i].line || diag.line == mistakes[_i].line, "line %d: %s", diag.line, diag.message);
+}
+
+/* Its address in the DBC chooses a sender; a message without one takes what is left; the place of signals that are in no
+ * message is no message, although its identifier without flags is one of J1939. */
+TEST(senders_of_j1939)
+{
+  char rows[512];
+  bramah_diag diag = {0};
+  put_text(dbc, "BA_ \"ProtocolType\" \"J1939\";\n"
+                "BO_ 3221225472 VECTOR__INDEPENDENT_SIG_MSG: 0 X\n SG_ z : 0|8@1+ (1,0) [0|0] \"\" X\n"
+                "BO_ 2348810494 TSC1: 8 X\n SG_ mode : 0|8@1+ (1,0) [0|0] \"\" X\n"
+                "BO_ 2364539648 A: 1 X\n SG_ s : 0|8@1+ (1,0) [0|0] \"\" X\n"
+                "BO_ 2365518337 B1: 1 X\n SG_ b : 0|8@1+ (1,0) [0|0] \"\" X\n"
+                "BO_ 2365518590 B: 1 X\n SG_ c : 0|8@1+ (1,0) [0|0] \"\" X\n");
+  put_text(path,
+           "(1.0) can0 0C000000#05\n(1.1) can0 0CF00300#06\n(1.2) can0 0CF00321#07\n(1.3) can0 18FEF201#08\n"
+           "(1.4) can0 18FEF205#09\n");
+  const bramah_status status = read_log(rows, sizeof rows, &diag);
+  ck_assert_msg(!status, "%s", diag.message);
+  ck_assert_str_eq(rows, "1000000000 TSC1.mode=5\n1100000000 A.s=6\n1300000000 B1.b=8\n1400000000 B.c=9\n");
 }
 
 TEST(needs_a_dbc)
@@ -313,7 +343,7 @@ static size_t contain(unsigned char *out, const unsigned char *objects, size_t n
 static size_t make_blf(unsigned char *file, int packed, size_t each)
 {
   static const unsigned char frame[16] = {1, 0, 0, 1, 3, 1, 0, 0, 7},
-                             fd[84] = {2, 0, 0, 9, 0x2c, 1, 0, 0, [13] = 1, [14] = 12, [20] = 5};
+                             fd[84] = {1, 0, 0, 9, 0x2c, 1, 0, 0, [13] = 1, [14] = 12, [20] = 5};
   static const unsigned char fd64[52] = {1, 9, 12, 0, 0x2c, 1, 0, 0, [40] = 6},
                              j1939[16] = {1, 0, 0, 8, 0, 4, 0xf0, 0x8c, 0xff, 0xff, 0xff, 0x80, 0x3e};
   static const unsigned short start[] = {2014, 4, 3, 16, 9, 21, 13, 159};

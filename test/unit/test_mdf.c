@@ -602,6 +602,78 @@ TEST(reads_parts)
   bramah_log_close(reader);
 }
 
+/* Bytes behind the end of a compressed block are no part of the next one. */
+TEST(passes_what_follows_a_compressed_block)
+{
+  make_records();
+  begin_file();
+  size_t blocks[2];
+  for (size_t i = 0; i < 2; i++) {
+    blocks[i] = packed(flat() + i * sizeof records / 2, sizeof records / 2, 1, "DT");
+    const size_t at = data_of(blocks[i]) + 16, n = bramah__mdf_word(bytes + at, 8);
+    put(at, n + 16, 8);
+    put(blocks[i] + 8, MDF_HEAD + 24 + n + 16, 8);
+    memset(bytes + used, 0, 24);
+    used += 24;
+  }
+  describe(data_group(list(2, blocks, 0), 0), ROWS);
+  end_file();
+  bramah_log_reader *reader = open_log();
+  ck_assert_int_eq(bramah__log_set_time(reader, 0, NULL, 0, NULL), BRAMAH_OK);
+  for (int i = 0; i < ROWS; i++) {
+    ck_assert(next(reader));
+    is_row(reader, i);
+  }
+  bramah_log_close(reader);
+}
+
+/* The clock of another group, in whose records bits of validity stand behind the values. */
+TEST(takes_the_clock_of_another_group)
+{
+  unsigned char clocks[3][3], rows[3] = {7, 8, 9};
+  for (int i = 0; i < 3; i++) clocks[i][0] = (unsigned char)(10 * i), clocks[i][1] = 99, clocks[i][2] = 0;
+  begin_file();
+  const size_t cg = group(data_group(block("DT", 0, clocks, sizeof clocks), 0), "clock", 3, 1, 2);
+  master(cg, "t", MDF_UNSIGNED, 0, 8);
+  const size_t dg = data_group(block("DT", 0, rows, sizeof rows), 0), cn = block("CG", 7, NULL, 32);
+  put(data_of(cn) + 8, 3, 8);
+  put(data_of(cn) + 16, 8, 2);
+  put(data_of(cn) + 24, 1, 4);
+  put_link(cn, 6, cg);
+  append(dg, 1, cn);
+  channel(cn, "x", MDF_UNSIGNED, 0, 0, 8);
+  end_file();
+  bramah_log_reader *reader = open_log();
+  for (int i = 0; i < 3; i++) {
+    ck_assert(next(reader));
+    ck_assert_double_eq(cell(reader, "t"), 10 * i);
+    ck_assert_double_eq(cell(reader, "x"), 7 + i);
+  }
+  bramah_log_close(reader);
+}
+
+/* Names that several channels have, or another one has as it stands; and `missing` with blanks too many. */
+TEST(tells_equal_names_apart)
+{
+  static const unsigned char rows[2][5] = {{0, 1, 2, 3, 4}, {1, 1, 2, 3, 4}};
+  static const char *const names[] = {"x", "x", "x", "g.x"}, *const wanted[] = {"g.x(1)", "g.x(2)", "g.x(3)",
+                                                                                "g.x"};
+  const bramah_log_format format = {.missing = "     2      7"};
+  bramah_log_reader *reader = NULL;
+  begin_file();
+  const size_t cg = group(data_group(block("DT", 0, rows, sizeof rows), 0), "g", 2, 5, 0);
+  master(cg, "t", MDF_UNSIGNED, 0, 8);
+  for (size_t i = 0; i < 4; i++) channel(cg, names[i], MDF_UNSIGNED, 1 + i, 0, 8);
+  end_file();
+  ck_assert_int_eq(bramah_log_open(path, &format, NULL, &reader), BRAMAH_OK);
+  ck_assert(next(reader));
+  for (size_t i = 0; i < 4; i++) {
+    ck_assert_str_eq(reader->columns[1 + i].name, wanted[i]);
+    ck_assert(i == 1 ? isnan(cell(reader, wanted[i])) : cell(reader, wanted[i]) == 1.0 + (double)i);
+  }
+  bramah_log_close(reader);
+}
+
 /* ---- what is refused ---- */
 
 static void fails(bramah_status code, const char *column, const char *part)
@@ -633,6 +705,9 @@ TEST(says_why_a_channel_is_no_column)
   master(cg, "t", MDF_FLOAT, 0, 64);
   put_link(channel(cg, "formula", MDF_UNSIGNED, 8, 0, 8), 4, conversion(3, 1, 0, NULL));
   channel(cg, "good", MDF_UNSIGNED, 8, 0, 8);
+  const size_t virtual = channel(cg, "virtual", MDF_UNSIGNED, 0, 0, 0);
+  bytes[data_of(virtual)] = MDF_CHANNEL_VIRTUAL;
+  put_invalid(virtual, 1u << 31);
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     char name[8];
     snprintf(name, sizeof name, "bad%zu", i);
@@ -649,6 +724,7 @@ TEST(says_why_a_channel_is_no_column)
   }
   fails(BRAMAH_E_COLUMN, "formula",
         "by a formula, which is not evaluated: save the log with physical values");
+  fails(BRAMAH_E_COLUMN, "virtual", "has its bit of validity outside of its record");
   fails(BRAMAH_E_COLUMN, "timeless", "has no time");
   fails(BRAMAH_E_COLUMN, "none", "has no samples in this file");
   fails(BRAMAH_E_COLUMN, "goood", "did you mean 'good'");
