@@ -63,6 +63,7 @@ typedef struct block {
   entry *entries;
   size_t n, next, size;
   uint64_t offset; /* of the piece, for the order of equal times */
+  int is_cut;      /* its last record need not be whole */
 } block;
 
 typedef struct schema_record {
@@ -83,8 +84,8 @@ typedef struct channel {
   bramah__slot root;
   char *why_not; /* it gives no columns; NULL: it does */
   size_t looked_at;
-  int is_empty; /* the statistics say so */
-  int is_in_row;
+  int is_empty;    /* the statistics say so */
+  uint64_t in_row; /* the last row that has a message of it */
 } channel;
 
 /* What a column is called by its topic, and what is left out. */
@@ -104,22 +105,23 @@ typedef struct mcap {
   size_t n_schemas, schema_bytes;
   channel *channels;
   size_t n_channels, budget;
-  int32_t of_id[65536]; /* channel of an id; -1: none */
-  uint32_t n_stated;    /* channels of the statistics; 0: there are none */
-  place *places;        /* sorted by path, then topic */
+  int32_t of_id[65536], schema_of_id[65536]; /* channel and schema of an id; -1: none */
+  uint32_t n_stated;                         /* channels of the statistics; 0: there are none */
+  place *places;                             /* sorted by path, then topic */
   size_t n_places;
   size_t stamp; /* column `header.stamp`; SIZE_MAX: none */
 
   piece *pieces; /* sorted by time */
   size_t n_pieces, next_piece;
-  int has_chunks, is_cut;
+  int is_unchecked, is_cut; /* some of its messages have no checksum of their own */
   block *blocks;
   size_t n_blocks, held;
   uint64_t done; /* bytes of pieces that were read */
   int is_over;
 
   bramah__message message;
-  int is_chosen, row;
+  int is_chosen;
+  uint64_t row;
 #ifdef BRAMAH_ZSTD
   ZSTD_DCtx *zstd;
 #endif
@@ -208,9 +210,7 @@ static bramah_status add_schema(bramah_log_reader *reader, const unsigned char *
   mcap *m = reader->source;
   content c = {.at = at, .end = at + n};
   const int id = (int)number(&c, 2);
-  for (size_t i = 0; i < m->n_schemas; i++)
-    if (m->schemas[i].id == id) return BRAMAH_OK;
-  if (!id) return BRAMAH_OK;
+  if (!id || m->schema_of_id[id] >= 0) return BRAMAH_OK;
   schema_record *list = grow(m->schemas, m->n_schemas, sizeof *list);
   if (!list) return bramah__log_fail_memory(reader);
   m->schemas = list;
@@ -220,12 +220,13 @@ static bramah_status add_schema(bramah_log_reader *reader, const unsigned char *
   s->encoding = text(&c);
   const unsigned char *data = bytes(&c, 4, &s->length);
   s->data = malloc(s->length + 1);
-  m->n_schemas++;
+  m->schema_of_id[id] = (int32_t)m->n_schemas++;
   if (!s->name || !s->encoding || !s->data) return bramah__log_fail_memory(reader);
   memcpy(s->data, data, s->length);
   m->schema_bytes += s->length;
   if (m->schema_bytes > MOST_SCHEMAS)
-    return bramah__log_fail(reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0, "the schemas have more than 16 MiB");
+    return bramah__log_fail(reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,
+                            "the schemas and channels have more than 16 MiB");
   return BRAMAH_OK;
 }
 
@@ -235,13 +236,14 @@ static int compile(schema_record *s)
   if (s->is_compiled) return 1;
   s->is_compiled = 1;
   const char *data = (const char *)s->data;
+  int done = 1;
   if (strcmp(s->encoding, "ros2msg") == 0 || strcmp(s->encoding, "ros1msg") == 0)
-    return bramah__schema_ros(&s->schema, s->name, data, s->length);
+    done = bramah__schema_ros(&s->schema, s->name, data, s->length);
   if (strcmp(s->encoding, "ros2idl") == 0 || strcmp(s->encoding, "omgidl") == 0)
-    return bramah__schema_idl(&s->schema, s->name, data, s->length);
+    done = bramah__schema_idl(&s->schema, s->name, data, s->length);
   if (strcmp(s->encoding, "protobuf") == 0)
-    return bramah__schema_protobuf(&s->schema, s->name, s->data, s->length);
-  return 1;
+    done = bramah__schema_protobuf(&s->schema, s->name, s->data, s->length);
+  return done || s->schema.why_not[0]; /* too much of it is no lack of memory */
 }
 
 static const struct {
@@ -297,16 +299,40 @@ static bramah_status add_channel(bramah_log_reader *reader, const unsigned char 
   const unsigned char *metadata = bytes(&c, 4, &ch->n_metadata);
   ch->metadata = malloc(ch->n_metadata + 1);
   m->of_id[id] = (int32_t)m->n_channels++;
-  schema_record *s = NULL;
-  for (size_t i = 0; i < m->n_schemas; i++)
-    if (schema && m->schemas[i].id == schema) s = &m->schemas[i];
+  schema_record *s = m->schema_of_id[schema] >= 0 ? &m->schemas[m->schema_of_id[schema]] : NULL;
   const int done = ch->topic && encoding && ch->metadata && prepare(m, ch, s, encoding);
   free(encoding);
   if (!done) return bramah__log_fail_memory(reader);
   memcpy(ch->metadata, metadata, ch->n_metadata);
-  for (size_t i = m->n_channels - 1; i-- > 0;)
-    if (strcmp(list[i].topic, ch->topic) == 0) ch->topic_of = i;
+  m->schema_bytes += ch->n_metadata;
+  if (m->schema_bytes > MOST_SCHEMAS)
+    return bramah__log_fail(reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,
+                            "the schemas and channels have more than 16 MiB");
   return BRAMAH_OK;
+}
+
+static int by_topic(const void *a, const void *b, void *user)
+{
+  const channel *list = user;
+  const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+  const int topic = strcmp(list[x].topic, list[y].topic);
+  return topic ? topic : (x > y) - (x < y);
+}
+
+/* Which channels have the same topic. 0: no memory. */
+static int join_topics(mcap *m)
+{
+  size_t *order = malloc((m->n_channels + 1) * sizeof *order);
+  if (!order) return 0;
+  for (size_t i = 0; i < m->n_channels; i++) order[i] = i;
+  qsort_r(order, m->n_channels, sizeof *order, by_topic, m->channels);
+  for (size_t i = 1; i < m->n_channels; i++) {
+    const channel *before = &m->channels[order[i - 1]];
+    if (strcmp(before->topic, m->channels[order[i]].topic) == 0)
+      m->channels[order[i]].topic_of = before->topic_of;
+  }
+  free(order);
+  return 1;
 }
 
 /* How many channels there are, and which have no message. */
@@ -320,12 +346,10 @@ static void read_statistics(mcap *m, const unsigned char *at, size_t n)
   const unsigned char *counts = bytes(&c, 4, &length);
   if (c.is_short) return;
   m->n_stated = n_channels;
-  for (size_t i = 0; length && i < m->n_channels; i++) {
-    m->channels[i].is_empty = 1;
-    for (size_t k = 0; k + 10 <= length; k += 10)
-      if ((int)bramah__mcap_number(counts + k, 2) == m->channels[i].id &&
-          bramah__mcap_number(counts + k + 2, 8))
-        m->channels[i].is_empty = 0;
+  for (size_t i = 0; length && i < m->n_channels; i++) m->channels[i].is_empty = 1;
+  for (size_t k = 0; k + 10 <= length; k += 10) {
+    const int32_t of = m->of_id[bramah__mcap_number(counts + k, 2)];
+    if (of >= 0 && bramah__mcap_number(counts + k + 2, 8)) m->channels[of].is_empty = 0;
   }
 }
 
@@ -389,14 +413,18 @@ static bramah_status take_data(bramah_log_reader *reader, int code, uint64_t off
     const bramah_status status = look(reader, begin, BRAMAH__MCAP_MESSAGE_HEAD, &at);
     if (status) return status;
     p.first = p.last = bramah__mcap_number(at + 6, 8);
+    m->is_unchecked = 1;
     return add_piece(reader, &p);
   }
   chunk c;
   const size_t n = left < CHUNK_HEAD ? (size_t)left : CHUNK_HEAD;
   const bramah_status status = look(reader, begin, n, &at);
   if (status) return status;
-  m->has_chunks = 1;
-  if (!read_chunk(at, n, &c)) return BRAMAH_OK;
+  if (!read_chunk(at, n, &c))
+    return left < CHUNK_HEAD && left + begin == m->size
+               ? BRAMAH_OK
+               : damaged(reader, offset, "there is no chunk of messages in its record");
+  m->is_unchecked |= !c.crc;
   p.first = c.first;
   p.last = c.last;
   p.size = c.size;
@@ -467,7 +495,7 @@ static bramah_status check_summary(bramah_log_reader *reader, uint64_t begin, in
   return status;
 }
 
-/* The end of the data. Chunks have checksums of their own; where there are none, all of the data has one. */
+/* The end of the data. Chunks may have checksums of their own; where one has not, that of all of the data counts. */
 static bramah_status end_data(bramah_log_reader *reader, uint64_t offset, int *goes_on)
 {
   const mcap *m = reader->source;
@@ -475,7 +503,7 @@ static bramah_status end_data(bramah_log_reader *reader, uint64_t offset, int *g
   uint32_t is;
   bramah_status status = look(reader, offset + BRAMAH__MCAP_TAG, 4, &at);
   const uint32_t crc = status ? 0 : (uint32_t)bramah__mcap_number(at, 4);
-  if (crc && !m->has_chunks) {
+  if (crc && m->is_unchecked) {
     status = check_sum(reader, 0, offset, &is);
     if (!status && is != crc) status = damaged(reader, offset, "the checksum of its data is wrong");
   }
@@ -596,7 +624,10 @@ static bramah_status list_messages(bramah_log_reader *reader, block *b, const pi
   for (size_t at = 0; b->size - at >= BRAMAH__MCAP_TAG;) {
     unsigned char *record = b->bytes + at;
     const uint64_t length = bramah__mcap_number(record + 1, 8);
-    if (length > b->size - at - BRAMAH__MCAP_TAG) break; /* of a chunk that was cut; others are checked */
+    if (length > b->size - at - BRAMAH__MCAP_TAG) {
+      if (b->is_cut) break;
+      return damaged(reader, p->offset, "a record is longer than the chunk that holds it");
+    }
     const size_t n = BRAMAH__MCAP_TAG + (size_t)length;
     const unsigned char *data = record + BRAMAH__MCAP_TAG;
     at += n;
@@ -657,6 +688,7 @@ static bramah_status unpack_piece(bramah_log_reader *reader, const unsigned char
       if (is_whole && c.crc && (uint32_t)crc32(crc32(0, NULL, 0), b->bytes + b->size, (uInt)got) != c.crc)
         return damaged(reader, p->offset + at, "the checksum of a chunk is wrong");
       b->size += got;
+      b->is_cut |= !is_whole;
     }
     if (length > left) break;
     at += BRAMAH__MCAP_TAG + length;
@@ -696,8 +728,8 @@ static bramah_status load(bramah_log_reader *reader, const piece *p, int all, bl
 
 static int is_satisfied(const channel *ch)
 {
-  const int is_open = ch->encoding == BRAMAH__MESSAGE_JSON ? !ch->root.n || bramah__slot_is_open(&ch->root)
-                                                           : bramah__slot_is_open(&ch->root);
+  /* A JSON Schema need not say all of its messages. */
+  const int is_open = ch->encoding == BRAMAH__MESSAGE_JSON || bramah__slot_is_open(&ch->root);
   return ch->why_not || ch->is_empty || ch->looked_at || !is_open;
 }
 
@@ -875,7 +907,7 @@ static bramah_status add_columns(bramah_log_reader *reader)
   m->stamp = has_stamp ? 2 : SIZE_MAX;
   if (!status && has_stamp) status = bramah__log_add_column(reader, "header.stamp", "s", 0);
   for (size_t i = 0; !status && i < reader->n_columns; i++)
-    reader->units[i].may_be_date = m->n_pieces && is_date(m->pieces[0].first) ? 2 : 0;
+    reader->units[i].may_be_date = m->n_pieces && is_date(m->pieces[m->n_pieces - 1].last) ? 2 : 0;
   for (size_t i = 0; !status && i < m->n_places; i++)
     if (!order[i]->slot->why_not) status = add_column(reader, (size_t)(order[i] - m->places));
   free(order);
@@ -919,6 +951,7 @@ static bramah_status open_mcap(bramah_log_reader *reader)
   m->size = (uint64_t)info.st_size;
   m->budget = BRAMAH__MESSAGE_SLOTS;
   memset(m->of_id, -1, sizeof m->of_id);
+  memset(m->schema_of_id, -1, sizeof m->schema_of_id);
   reader->format.delimiter = ',';
   reader->format.decimal = '.';
   reader->format.no_header = reader->format.skip = 0;
@@ -926,6 +959,7 @@ static bramah_status open_mcap(bramah_log_reader *reader)
   bramah_status status = scan(reader);
   if (!status) status = examine(reader);
   if (status) return status;
+  if (!join_topics(m)) return bramah__log_fail_memory(reader);
   if (m->n_pieces) qsort(m->pieces, m->n_pieces, sizeof *m->pieces, by_time);
   status = add_columns(reader);
   if (status) return status;
@@ -1040,8 +1074,8 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
   block *b;
   reader->row_done = 1;
   if (!m->is_chosen) choose(reader);
-  if (m->row < INT_MAX) m->row++;
-  reader->row_line = m->row;
+  m->row++;
+  reader->row_line = m->row < INT_MAX ? (int)m->row : INT_MAX;
   bramah_status status = find_next(reader, &b);
   *end = !status && !b;
   m->is_over |= *end;
@@ -1055,9 +1089,9 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
   do { /* messages of the same time are a row, if that is the time that counts */
     const unsigned char *record = b->bytes + b->entries[b->next].at;
     channel *ch = &m->channels[m->of_id[bramah__mcap_number(record + BRAMAH__MCAP_TAG, 2)]];
-    if (m->channels[ch->topic_of].is_in_row == m->row) break;
+    if (m->channels[ch->topic_of].in_row == m->row) break;
     b->next++;
-    m->channels[ch->topic_of].is_in_row = m->row;
+    m->channels[ch->topic_of].in_row = m->row;
     status = take_message(reader, ch, record);
     if (!status) status = find_next(reader, &b);
   } while (!status && is_joined && b && b->entries[b->next].time == time);

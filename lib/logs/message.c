@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_MEMBERS = 20000, LONGEST_PATH = 512 };
+enum { MOST_MEMBERS = 20000, MOST_TYPES = 4000, LONGEST_PATH = 512 };
 
 /* ---- schemas ---- */
 
@@ -39,6 +39,10 @@ static void *grow(void *list, size_t n, size_t size)
 
 bramah__message_type *bramah__schema_add(bramah__schema *schema, const char *name, size_t length)
 {
+  if (schema->n == MOST_TYPES) {
+    snprintf(schema->why_not, sizeof schema->why_not, "its schema has more than 4000 types");
+    return NULL;
+  }
   bramah__message_type **list = grow(schema->types, schema->n, sizeof(bramah__message_type *));
   if (!list) return NULL;
   schema->types = list;
@@ -52,7 +56,10 @@ bramah__message_type *bramah__schema_add(bramah__schema *schema, const char *nam
 bramah__message_member *bramah__schema_member(bramah__schema *schema, bramah__message_type *type,
                                               const char *name, size_t length)
 {
-  if (schema->n_members == MOST_MEMBERS) return NULL;
+  if (schema->n_members == MOST_MEMBERS) {
+    snprintf(schema->why_not, sizeof schema->why_not, "its schema has more than 20000 fields");
+    return NULL;
+  }
   bramah__message_member *list = grow(type->members, type->n, sizeof *list);
   if (!list) return NULL;
   type->members = list;

@@ -92,6 +92,7 @@ typedef struct bramah__message {
   bramah_log_reader *reader; /* gets the numbers; NULL: arrays and objects grow as they are met */
   void *c_locale;            /* locale_t */
   int swap, packed, depth;
+  size_t steps;          /* members of CDR that may still be met */
   const char *names[64]; /* of elements, with their lengths */
   uint32_t name_length[64];
   size_t n_names;

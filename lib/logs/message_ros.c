@@ -281,6 +281,8 @@ static void skip_to(idl *p, const char *mark)
 static void skip_annotations(idl *p)
 {
   while (take(p, "@")) {
+    if (is(p, "optional") || is(p, "bit_bound")) /* they change what is in a message */
+      refuse(p->schema, "its schema has an annotation that is not read:", p->word);
     next_word(p);
     if (!is(p, "(")) continue;
     next_word(p);
@@ -291,6 +293,8 @@ static void skip_annotations(idl *p)
 
 static uint32_t read_count(const idl *p)
 {
+  if (!p->word[0] || p->word[strspn(p->word, "0123456789")] || (p->word[0] == '0' && p->word[1]))
+    refuse(p->schema, "its schema has an array whose length is not read:", p->word);
   const unsigned long n = strtoul(p->word, NULL, 10);
   return n < 100000000 ? (uint32_t)n : 100000000;
 }
@@ -308,7 +312,10 @@ static void read_idl_type(idl *p, alias *a)
 {
   if (take(p, "sequence")) {
     take(p, "<");
-    read_idl_type(p, a);
+    if (is(p, "sequence"))
+      refuse(p->schema, "its schema has arrays of arrays:", "sequence"); /* whose type is not read */
+    else
+      read_idl_type(p, a);
     if (a->count) refuse(p->schema, "its schema has arrays of arrays:", a->type_name);
     a->count = BRAMAH__MESSAGE_SEQUENCE;
     if (take(p, ",")) next_word(p);
@@ -357,7 +364,7 @@ static alias read_declarator(idl *p, alias a)
     if (n > 100000000) n = 100000000;
     is_array = 1;
     next_word(p);
-    take(p, "]");
+    if (!take(p, "]")) refuse(p->schema, "its schema has an array whose length is not read:", a.name);
   }
   if (!is_array) return a;
   if (a.count) refuse(p->schema, "its schema has arrays of arrays:", a.name);
@@ -402,6 +409,7 @@ static void read_struct(idl *p)
 
 static void add_alias(idl *p, const alias *a)
 {
+  if (p->n_aliases == MOST_ALIASES) refuse(p->schema, "its schema has too many types of its own:", a->name);
   alias *list = p->n_aliases < MOST_ALIASES ? realloc(p->aliases, (p->n_aliases + 1) * sizeof *list) : NULL;
   p->no_memory |= !list;
   if (!list) return;
@@ -630,6 +638,7 @@ static int walk_struct(bramah__message *m, const bramah__message_type *type, bra
     const bramah__message_member *member = &type->members[i];
     bramah__slot *part = slot ? &slot->parts[i] : NULL;
     if (is_root && m->reader && (!slot || i >= slot->stop)) break; /* nothing behind it is wanted */
+    if (m->steps-- == 0) return 0;                                 /* types of no bytes in each other */
     if (part && m->reader && !part->is_wanted) part = NULL;
     if (type->is_named && member->count && member->kind == BRAMAH__MESSAGE_TEXT &&
         strcmp(member->name, "name") == 0)
@@ -637,6 +646,7 @@ static int walk_struct(bramah__message *m, const bramah__message_type *type, bra
     else
       done = member->count ? walk_array(m, member, part) : walk_value(m, member->kind, member->type, part);
   }
+  if (type->is_named) m->n_names = 0; /* they are not those of a struct around it */
   m->depth--;
   return done;
 }
@@ -646,6 +656,8 @@ bramah_status bramah__message_cdr(bramah__message *m, bramah__slot *root, int is
   const uint16_t one = 1;
   const int is_big_endian = *(const unsigned char *)&one == 0;
   m->packed = is_ros1;
+  m->steps =
+      (size_t)DEEPEST_DATA * ((size_t)(m->end - m->at) + 64); /* a member is a byte at least, nearly always */
   m->swap = is_big_endian;
   if (!is_ros1) { /* how it is written: 0, then 0 for big, 1 for little endian */
     if (m->end - m->at < 4 || m->at[0] != 0 || m->at[1] > 1) return BRAMAH_E_SYNTAX;

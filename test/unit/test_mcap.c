@@ -477,6 +477,135 @@ TEST(reads_idl_and_big_endian)
   is("big", "-2");
 }
 
+/* One channel with these messages' schema: what is said of it. */
+static const char *said_of(const char *encoding, const char *text, size_t n, const char *column)
+{
+  begin_file();
+  put_schema(&file, 1, "p/A", encoding, text, n);
+  put_channel(&file, 1, 1, "/a", strcmp(encoding, "ros1msg") == 0 ? "ros1" : "cdr");
+  put_channel(&file, 2, 0, "/b", "json");
+  put_json(&file, 2, 10, "{\"x\":1}");
+  end_file();
+  save(file.n);
+  return cells(column, 0);
+}
+
+/* What decides how long a member is, is read or refused. */
+TEST(refuses_schemas_it_would_read_wrong)
+{
+  static char nested[50000];
+  static const char *const idl[][2] = {
+      {"module p { const long N = 3; struct A { double x[N]; double y; }; };",
+       "whose length is not read: 'N'"},
+      {"module p { struct A { double x[2*3]; double y; }; };", "whose length is not read: 'x'"},
+      {"module p { struct A { double x[0x10]; double y; }; };", "whose length is not read: '0x10'"},
+      {"module p { struct A { @optional double x; double y; }; };",
+       "annotation that is not read: 'optional'"},
+      {"module p { @bit_bound(8) enum E { K }; struct A { E e; short y; }; };", "not read: 'bit_bound'"}};
+  for (size_t i = 0; i < sizeof idl / sizeof *idl; i++)
+    has(said_of("ros2idl", idl[i][0], strlen(idl[i][0]), "/a.y"), idl[i][1]);
+  size_t n = (size_t)snprintf(nested, sizeof nested, "module p { struct A { ");
+  while (n + 9 < sizeof nested) n += (size_t)snprintf(nested + n, sizeof nested - n, "sequence<");
+  has(said_of("ros2idl", nested, n, "/a.y"), "arrays of arrays");
+  n = 0;
+  for (int i = 0; n + 30 < sizeof nested; i++)
+    n += (size_t)snprintf(nested + n, sizeof nested - n, "MSG: p\n");
+  has(said_of("ros2msg", nested, n, "/a.y"), "its schema has more than 4000 types");
+  n = (size_t)snprintf(nested, sizeof nested, "module p { ");
+  for (int i = 0; i < 300; i++)
+    n += (size_t)snprintf(nested + n, sizeof nested - n, "typedef double t%d;", i);
+  has(said_of("ros2idl", nested, n, "/a.y"), "too many types of its own");
+}
+
+/* Structs of no bytes in each other would be walked through for ever; arrays of names are those of their own struct. */
+TEST(bounds_structs_without_bytes)
+{
+  char text[2048];
+  size_t n = (size_t)snprintf(text, sizeof text, "float64[0] z\nB0 b\nuint8 y\n");
+  for (int i = 0; i < 28; i++)
+    n += (size_t)snprintf(text + n, sizeof text - n, "MSG: p/B%d\nB%d a\nB%d b\n", i, i + 1, i + 1);
+  n += (size_t)snprintf(text + n, sizeof text - n, "MSG: p/B28\nfloat64[0] z\n");
+  begin_file();
+  put_schema(&file, 1, "p/A", "ros2msg", text, n);
+  put_channel(&file, 1, 1, "/a", "cdr");
+  put_message(&file, 1, 10, "\0\1\0\0\7", 5);
+  end_file();
+  save(file.n);
+  bramah_log_reader *reader = NULL;
+  bramah_diag diag = {0};
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_EMPTY); /* soon */
+
+  static const char named[] =
+      "string[] name\nJ j\nfloat64[] position\nMSG: p/J\nstring[] name\nfloat64[] position\n";
+  static made message;
+  message.n = 0;
+  put(&message, "\0\1\0\0", 4);
+  for (int i = 0; i < 2; i++) {
+    put_whole(&message, 1, 4);
+    put_sized(&message, i ? "q\0\0" : "p\0\0", 4);
+    if (i) put_whole(&message, 1, 4), align(&message, 4, 8), put_double(&message, 1.5);
+  }
+  put_whole(&message, 1, 4), align(&message, 4, 8), put_double(&message, 2.5);
+  begin_file();
+  put_schema(&file, 1, "p/A", "ros2msg", named, strlen(named));
+  put_channel(&file, 1, 1, "/a", "cdr");
+  put_message(&file, 1, 10, message.bytes, message.n);
+  end_file();
+  save(file.n);
+  is("j.q.position", "1.5");
+  has(cells("q.position", 0), "no column");
+}
+
+/* Lengths within a chunk, checksums of all, and what only messages show, though there is a summary. */
+TEST(loses_nothing_silently)
+{
+  bramah_log_reader *reader = NULL;
+  bramah_diag diag = {0};
+  begin_file();
+  put_channel(&file, 1, 0, "a", "json");
+  put_json(&inner, 1, 10, "{\"x\":1}");
+  put_json(&inner, 1, 20, "{\"x\":2}");
+  inner.bytes[BRAMAH__MCAP_TAG + BRAMAH__MCAP_MESSAGE_HEAD + 7 + 1] = 200;
+  put_chunk(10, 20, "", (uint32_t)crc32(crc32(0, NULL, 0), inner.bytes, (uInt)inner.n));
+  end_file();
+  save(file.n);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_TRUNCATED);
+  has(diag.message, "a record is longer than the chunk that holds it");
+
+  begin_file(); /* no checksum of the chunk, but one of all */
+  put_channel(&file, 1, 0, "a", "json");
+  put_json(&inner, 1, 10, "{\"x\":1}");
+  put_chunk(10, 10, "", (uint32_t)crc32(crc32(0, NULL, 0), inner.bytes, (uInt)inner.n));
+  put_whole(&body, 12345, 4);
+  put_record(&file, BRAMAH__MCAP_DATA_END);
+  save(file.n);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_TRUNCATED);
+  has(diag.message, "the checksum of its data is wrong");
+
+  static const char schema[] =
+      "{\"type\":\"object\",\"properties\":{\"q\":{\"type\":\"array\"},\"x\":{\"type\":\"number\"}}}";
+  begin_file();
+  put_chunk(0, 0, "", 0); /* an empty one has no times */
+  put_schema(&file, 1, "s", "jsonschema", schema, strlen(schema));
+  put_channel(&file, 1, 1, "a", "json");
+  put_json(&inner, 1, UINT64_C(1700000000000000000), "{\"x\":1,\"q\":[4,5]}");
+  put_chunk(UINT64_C(1700000000000000000), UINT64_C(1700000000000000000), "", 0);
+  put_whole(&body, 0, 4);
+  put_record(&file, BRAMAH__MCAP_DATA_END);
+  put_whole(&body, 1, 8), put_whole(&body, 1, 2), put_whole(&body, 1, 4), put_whole(&body, 0, 8);
+  put_whole(&body, 1, 4), put_whole(&body, 0, 8), put_whole(&body, 0, 8);
+  put_whole(&body, 10, 4), put_whole(&body, 1, 2), put_whole(&body, 1, 8);
+  put_record(&file, BRAMAH__MCAP_STATISTICS);
+  put_whole(&body, 0, 8), put_whole(&body, 0, 8), put_whole(&body, 0, 4);
+  put_record(&file, BRAMAH__MCAP_FOOTER);
+  put(&file, BRAMAH__MCAP_MAGIC, BRAMAH__MCAP_MARK);
+  save(file.n);
+  is("q[1]", "5");
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_OK);
+  ck_assert_int_eq(reader->units[0].may_be_date, 2);
+  bramah_log_close(reader);
+}
+
 TEST(says_why_a_topic_has_no_columns)
 {
   begin_file();
