@@ -84,7 +84,7 @@ static int is_whole_kind(bramah__message_kind kind)
 static int is_one_of(const char *name, const char *list)
 {
   const size_t n = strlen(name);
-  for (const char *at = list; (at = strstr(at, name)); at += n)
+  for (const char *at = list; n && (at = strstr(at, name)); at += n)
     if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n])) return 1;
   return 0;
 }
