@@ -139,7 +139,8 @@ static void put_main_page(FILE *out, const cli_command *const *commands)
   put_text(
       out,
       "A machine says what the machine is (YAML); a study which sensors it has and what the filter assumes "
-      "(YAML); a log what was measured (CSV or MAT); a plan which studies to compare (YAML); a work file who "
+      "(YAML); a log what was measured (CSV, MAT, MDF 4, MCAP, or CAN with a DBC); a plan which studies to "
+      "compare (YAML); a work file who "
       "worked with a machine (YAML). Values have "
       "units: "
       "80 mm, 7.6 MPa, 3000 psi, 60 deg. Every key is explained in datasets/README.md of the "

@@ -229,7 +229,7 @@ static void print_help(FILE *file)
   for (size_t i = 0; i < N_COMMANDS; i++)
     fprintf(file, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
   fputs("\nFiles (YAML): what a machine is; a study, its sensors and its filter; a plan of\n"
-        "studies; work, who did it. A log is what was measured (CSV or MAT).\n"
+        "studies; work, who did it. A log: what was measured (CSV, MAT, MDF, MCAP, CAN).\n"
         "'bramah COMMAND --help' and 'man bramah' say more, 'bramah --version' which one.\n\n"
         "Example, in datasets/four-bar:\n"
         "  bramah replay sensors-2.yaml log.csv --output estimate.csv\n",

@@ -662,6 +662,14 @@ static const char *wrong_source(const char *value)
   return stat(value, &about) ? cli_nearest(word, sizeof sources / sizeof *sources, sources) : NULL;
 }
 
+/* can0, vcan0, slcan0, where there is no file of that name. */
+static int is_interface(const char *value)
+{
+  struct stat about;
+  const char *at = value + (*value == 'v' ? 1 : strncmp(value, "sl", 2) == 0 ? 2 : 0);
+  return strncmp(at, "can", 3) == 0 && at[3] && !at[3 + strspn(at + 3, "0123456789")] && stat(value, &about);
+}
+
 /* Which source, and what goes with it. */
 static int read_origin(const cli_arguments *arguments, serve_run *r)
 {
@@ -679,6 +687,11 @@ static int read_origin(const cli_arguments *arguments, serve_run *r)
     r->from[r->n_from++] = value;
     if (strcmp(value, "simulator:") == 0)
       return cli_wrong_use(command, "--from: 'simulator:' names no log with commands");
+    if (kind == FROM_LOG && is_interface(value))
+      return cli_wrong_use(
+          command,
+          "--from: a CAN interface is read through a pipe: candump -L %s | bramah serve STUDY --from -",
+          value);
     if (kind == FROM_LOG && wrong_source(value))
       return cli_wrong_use(command, "--from: there is no file '%s'; did you mean '%s'?", value,
                            wrong_source(value));

@@ -612,6 +612,7 @@ static bramah_status open_can(bramah_log_reader *reader, medium from)
   if (status) return status;
   snprintf(c->frame.channel, sizeof c->frame.channel, "%.15s", from == INTERFACE ? reader->path : "");
   reader->is_date = from == INTERFACE;
+  reader->is_sparse = 1;
   if (from == BLF) {
     c->start_ns = bramah__blf_start(c->blf);
     reader->is_date = c->has_start = c->start_ns != 0;
@@ -756,7 +757,7 @@ static int fill_row(can *c, size_t message)
     double value;
     if (reader->columns[column].ignored || !bramah__dbc_decode(m, k, c->frame.data, c->frame.n, &value))
       continue;
-    if (isnan(value)) continue;
+    if (bramah__log_is_no_sample(reader, value)) continue;
     value *= reader->units[column].factor;
     reader->present[column] = 1;
     reader->values[column] = value;
@@ -851,7 +852,7 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
 
 #define SHARED                                                                                               \
   .close = close_can, .next = next_row, .describe = describe, .stand_in = stand_in, .why_not = why_not,      \
-  .column = "signal", .from_pipe = 1, .is_sparse = 1,                                                        \
+  .column = "signal", .from_pipe = 1,                                                                        \
   .no_rows = "no frame of the log has a signal that is asked for: is the DBC that of this machine?"
 
 const bramah__log_kind bramah__log_can = {.names = "*.asc *.candump candump*.log",

@@ -435,7 +435,7 @@ static int is_beat(bramah__device *d, size_t at)
 {
   const size_t n = d->n_targets;
   const unsigned char *filled = d->filled + at * n;
-  if (!d->reader->kind->is_sparse) return 1;
+  if (!d->reader->is_sparse) return 1;
   if (!d->given)
     for (d->beat = 0; d->beat + 1 < n && !filled[d->beat];) d->beat++;
   for (size_t row = at; n && row < d->tail && d->rows[row].time_ns == d->rows[at].time_ns; row++)

@@ -66,9 +66,7 @@ typedef struct mat_log {
   size_t n_groups;
   unsigned char *here; /* [groups] they have the present row */
   size_t *of_column;   /* [columns] its series; SIZE_MAX: the time of several groups */
-  double *missing;     /* numbers that mean no sample */
-  size_t n_missing;
-  int row; /* given last */
+  int row;             /* given last */
   uint64_t rows, all_rows;
   int compressed;
 } mat_log;
@@ -611,8 +609,6 @@ static bramah_status open_mat(bramah_log_reader *reader)
   reader->format.no_header = reader->format.skip = 0;
   reader->format.units = BRAMAH_LOG_UNITS_HEADER;
 
-  if (bramah__log_missing_numbers(reader, &mat->missing, &mat->n_missing)) return BRAMAH_E_MEMORY;
-
   /* What is in the file. */
   hush h;
   hush_begin(&h);
@@ -657,7 +653,6 @@ static void close_mat(bramah_log_reader *reader)
   free(mat->variable);
   free(mat->of_column);
   free(mat->here);
-  free(mat->missing);
   free(mat);
 }
 
@@ -769,10 +764,7 @@ static bramah_status take_cell(bramah_log_reader *reader, size_t column, mat_ser
   if (status) return status;
   const double value = value_of(s, row), factor = reader->units[column].factor;
   const int is_time = column == reader->time_column;
-  const mat_log *mat = reader->source;
-  if (isnan(value)) return BRAMAH_OK;
-  for (size_t i = 0; i < mat->n_missing; i++)
-    if (value == mat->missing[i]) return BRAMAH_OK;
+  if (bramah__log_is_no_sample(reader, value)) return BRAMAH_OK;
   reader->present[column] = 1;
   if (is_time) status = read_time(reader, s, row, reader->clock.scale, &reader->time);
   reader->values[column] = is_time ? (double)reader->time / (double)reader->clock.scale : value * factor;

@@ -1063,8 +1063,10 @@ static bramah_status take_message(bramah_log_reader *reader, channel *ch, const 
 static void choose(bramah_log_reader *reader)
 {
   mcap *m = reader->source;
+  size_t n_used = 0;
   for (size_t i = 0; i < m->n_channels; i++)
-    if (!m->channels[i].why_not) bramah__slot_choose(&m->channels[i].root, reader);
+    if (!m->channels[i].why_not) n_used += (size_t)bramah__slot_choose(&m->channels[i].root, reader);
+  reader->is_sparse = n_used > 1;
   m->is_chosen = 1;
 }
 

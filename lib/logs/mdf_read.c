@@ -126,8 +126,6 @@ typedef struct mdf_log {
   size_t n_cells;
   conversion *conversions;
   size_t table_bytes;
-  double *missing;
-  size_t n_missing;
   const double *cleared; /* the caller's values that hold no number but of `cells` */
   int row, is_cut, all_ended;
 } mdf_log;
@@ -652,7 +650,6 @@ static bramah_status open_mdf(bramah_log_reader *reader)
   reader->format.units = BRAMAH_LOG_UNITS_HEADER;
   block hd;
   bramah_status status = get_identification(reader);
-  if (!status) status = bramah__log_missing_numbers(reader, &log->missing, &log->n_missing);
   if (!status) status = get_block(reader, MDF_ID_SIZE, "HD", 6, 8, &hd);
   if (status) return status;
   log->start = word(&hd, 0, 8) < INT64_MAX / 2 ? (int64_t)word(&hd, 0, 8) : 0;
@@ -693,7 +690,6 @@ static void close_mdf(bramah_log_reader *reader)
   free(log->by_name);
   free(log->of_column);
   free(log->cells);
-  free(log->missing);
   free(log);
 }
 
@@ -1048,6 +1044,7 @@ static bramah_status plan(bramah_log_reader *reader)
     if (!wanted) continue;
     log->cells[log->n_cells++] =
         (cell){.column = i, .group = c->group, .field = c->field, .factor = reader->units[i].factor};
+    reader->is_sparse |= c->group != log->cells[0].group;
   }
   return status;
 }
@@ -1099,14 +1096,11 @@ static void put_time(bramah_log_reader *reader, const group *g)
 
 static void put_cell(bramah_log_reader *reader, const cell *c, const group *g)
 {
-  const mdf_log *log = reader->source;
   const field *f = &c->field;
   if (is_invalid(f, g->invalid)) return;
   double value = number_of(f, g->record, g->row);
   if (f->conversion) value = convert(f->conversion, value, is_whole(f));
-  if (isnan(value)) return;
-  for (size_t i = 0; i < log->n_missing; i++)
-    if (value == log->missing[i]) return;
+  if (bramah__log_is_no_sample(reader, value)) return;
   bramah_status status = BRAMAH_OK;
   double out = value * c->factor;
   if (c->column == reader->time_column) {

@@ -318,7 +318,7 @@ void bramah__message_put(bramah__message *m, const bramah__slot *slot, double va
   if (!bramah__message_wants(m, slot)) return;
   bramah_log_reader *reader = m->reader;
   const size_t column = slot->column;
-  if (isnan(value)) {
+  if (bramah__log_is_no_sample(reader, value)) {
     reader->values[column] = NAN;
     reader->present[column] = 0;
   } else if (column == reader->time_column && isfinite(value)) {

@@ -228,6 +228,29 @@ static bramah_status open_input(bramah_log_reader *reader)
                           bramah__open_reason(reader->path, errno, reason, sizeof reason));
 }
 
+/* The texts of `missing` that are numbers. */
+static bramah_status get_no_samples(bramah_log_reader *reader)
+{
+  const char *at = reader->missing;
+  reader->no_samples = malloc((strlen(at) / 2 + 1) * sizeof *reader->no_samples);
+  if (!reader->no_samples) return bramah__log_fail_memory(reader);
+  for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
+    char *end;
+    const double value = strtod_l(at, &end, reader->c_locale);
+    if (end > at && (*end == ' ' || !*end)) reader->no_samples[reader->n_no_samples++] = value;
+    at += strcspn(at, " ");
+  }
+  return BRAMAH_OK;
+}
+
+int bramah__log_is_no_sample(const bramah_log_reader *reader, double value)
+{
+  if (isnan(value)) return 1;
+  for (size_t i = 0; i < reader->n_no_samples; i++)
+    if (value == reader->no_samples[i]) return 1;
+  return 0;
+}
+
 bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
                               bramah_log_reader **out)
 {
@@ -247,6 +270,7 @@ bramah_status bramah_log_open(const char *path, const bramah_log_format *format,
   reader->format.missing = reader->missing;
   if (!reader->c_locale || !reader->path || !reader->comment || !reader->missing)
     status = bramah__fail_memory(&reader->failure);
+  if (!status) status = get_no_samples(reader);
   if (!status) status = open_input(reader);
   if (!status && !reader->kind) status = find_kind(reader);
   if (!status) status = reader->kind->open(reader);
@@ -272,6 +296,7 @@ void bramah_log_close(bramah_log_reader *reader)
   free(reader->path);
   free(reader->comment);
   free(reader->missing);
+  free(reader->no_samples);
   free(reader->dbc);
   free(reader);
 }
@@ -429,21 +454,6 @@ bramah_status bramah_log_find(const bramah_log_reader *reader, const char *name,
   if (status) return status;
   if (!bramah__same_dimension(dimension, wanted)) return fail_unit(reader, i, expected, diag);
   *column = i;
-  return BRAMAH_OK;
-}
-
-bramah_status bramah__log_missing_numbers(bramah_log_reader *reader, double **out, size_t *n)
-{
-  const char *at = reader->missing;
-  *n = 0;
-  *out = malloc((strlen(at) / 2 + 1) * sizeof **out);
-  if (!*out) return bramah__log_fail_memory(reader);
-  for (at += strspn(at, " "); *at; at += strspn(at, " ")) {
-    char *end;
-    const double value = strtod_l(at, &end, reader->c_locale);
-    if (end > at && (*end == ' ' || !*end)) (*out)[(*n)++] = value;
-    at += strcspn(at, " ");
-  }
   return BRAMAH_OK;
 }
 

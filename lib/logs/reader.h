@@ -36,7 +36,6 @@ typedef struct bramah__log_kind {
   const char *(*why_not)(const bramah_log_reader *reader, const char *name);
   /* A device in place of a file: 1 if the path is one, `fd` or the failure of the reader is set. NULL: none. */
   int (*connect)(bramah_log_reader *reader);
-  int is_sparse;       /* 1: a row has the cells of one message, rows come when a message does */
   const char *no_rows; /* message for a log without rows */
   int units_in_header; /* name[unit]; else only in the study or a struct of the file */
 } bramah__log_kind;
@@ -79,12 +78,15 @@ struct bramah_log_reader {
   char *path;
   bramah_log_format format; /* as found; its texts are ours */
   char *comment, *missing, *dbc;
+  double *no_samples; /* [n_no_samples] the texts of `missing` that are numbers */
+  size_t n_no_samples;
 
   bramah_log_column *columns; /* [n_columns]; their texts are ours */
   bramah__log_unit *units;    /* [n_columns] */
   size_t n_columns, room;
   int header_line;
   int no_numbers; /* 1: there is none in the first row */
+  int is_sparse;  /* 1, by the first row: a row has the cells of one message, rows come when a message does */
 
   /* The row that is being put together. */
   double *values; /* of the caller */
@@ -138,8 +140,8 @@ bramah_status bramah__log_unit_of(const bramah_log_reader *reader, size_t column
  * read; one with a zone among others without). */
 bramah_status bramah__log_set_time(bramah_log_reader *reader, size_t column, const char *unit, int counter,
                                    bramah_diag *diag);
-/* The texts of `missing` that are numbers: out [*n], to be freed. */
-bramah_status bramah__log_missing_numbers(bramah_log_reader *reader, double **out, size_t *n);
+/* 1 of a number that means no sample: NaN, or one of `missing`, in the unit of the file. For formats that hold numbers. */
+int bramah__log_is_no_sample(const bramah_log_reader *reader, double value);
 /* A bad cell, noted in the fault: no sample and counted, where bad cells are skipped. */
 void bramah__log_bad_cell(bramah_log_reader *reader, size_t column, int line);
 

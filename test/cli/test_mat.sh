@@ -1,5 +1,5 @@
 #!/bin/sh
-# Logs and estimates as MAT and MCAP files: the same estimates as from CSV, bit by bit, and what is said about units and damage.
+# Logs and estimates as MAT, MCAP, MDF 4 and CAN: the same estimates as from CSV, bit by bit, and what is said about units and damage.
 # shellcheck source=test/cli/common.sh
 . "${BRAMAH_SOURCE_ROOT:?}/test/cli/common.sh"
 
@@ -28,6 +28,46 @@ says out 'MCAP file'
 run 0 replay "$study" log.mcap --output mcap.csv --smooth mcap-smooth.csv
 cmp csv.csv mcap.csv || fail 'other estimates from an MCAP file'
 cmp csv-smooth.csv mcap-smooth.csv || fail 'other smoothed estimates from an MCAP file'
+# The same as MDF 4, and as frames of CAN with doubles; and as scaled whole numbers, within what their resolution allows.
+"$to_mat" log.csv log.mf4
+run 0 replay "$study" log.mf4 --output mdf.csv --smooth mdf-smooth.csv
+cmp csv.csv mdf.csv || fail 'other estimates from an MDF file'
+cmp csv-smooth.csv mdf-smooth.csv || fail 'other smoothed estimates from an MDF file'
+if command -v python3 >/dev/null; then
+  python3 - <<'END'
+import csv, struct
+rows = list(csv.reader(open("log.csv")))
+names = [cell.rstrip("]").replace(".", "_").split("[") for cell in rows[0][1:]]
+steps = dict(valve_command=1e-3, crank_encoder=1e-4, crank_gyro=1e-5, p1=100, p2=100, p3=100)
+for kind in "doubles", "scaled":
+    wide = kind == "doubles"
+    with open(kind + ".dbc", "w") as f:
+        for i, (name, unit) in enumerate(names):
+            form = "64@1- (1,0)" if wide else "32@1- (%g,0)" % steps[name]
+            f.write('BO_ %d M%d: 8 X\n SG_ %s : 0|%s [0|0] "%s" X\n' % (256 + i, i, name, form, unit))
+        f.writelines("SIG_VALTYPE_ %d %s : 2;\n" % (256 + i, name) for i, (name, _) in enumerate(names) if wide)
+    with open(kind + ".asc", "w") as f:
+        f.write("base hex timestamps absolute\n")
+        for row in rows[1:]:
+            for i, cell in enumerate(row[1:]):
+                value = float(cell)
+                data = struct.pack("<d", value) if wide else struct.pack("<iI", round(value / steps[names[i][0]]), 0)
+                f.write("%.6f 1 %x Rx d 8 %s\n" % (float(row[0]), 256 + i, data.hex(" ")))
+END
+  for kind in doubles scaled; do
+    sed "s|^machine: .*|machine: $machine|" "$study" >$kind.yaml
+    printf 'log: {dbc: %s.dbc}\ninputs: {valve: {column: valve_command}}\n' $kind >>$kind.yaml
+    run 0 replay $kind.yaml $kind.asc --output $kind.csv
+  done
+  cmp csv.csv doubles.csv || fail 'other estimates from CAN frames with doubles'
+  # An estimate weighs what was measured: it is off by less than a step of a sensor of its kind.
+  awk -F, 'function off(i) { return a[FNR, i] > $i ? a[FNR, i] - $i : $i - a[FNR, i] }
+    NR == FNR { for (i = 1; i <= NF; i++) a[FNR, i] = $i; next }
+    FNR == 1 { for (i = 1; i <= NF; i++) step[i] = $i == "crank.angle[rad]" ? 1e-4 : $i ~ /^v[123].pressure.Pa.$/ ? 100 : 0; next }
+    { for (i = 1; i <= NF; i++) if (step[i]) { n++; if (off(i) > step[i]) { print FNR, i, off(i); bad = 1; exit }; if (off(i) > 0) differs = 1 } }
+    END { exit bad || !differs || n != 4 * (FNR - 1) }' csv.csv scaled.csv || fail 'estimates from scaled CAN frames'
+fi
+
 run 0 replay "$study" log.csv --output estimate.mcap
 run 0 compare estimate.mcap csv.csv --relative 1e-4
 run 0 simulate "$machine" --duration 0.2 --step 0.001 --output truth.mcap --noise "$study" --seed 3 --log noisy.mcap

@@ -13,6 +13,8 @@ run 1 serve study.yaml --from nothing.csv
 says err 'nothing.csv: cannot open'
 run 2 serve study.yaml --from simulater
 says err "there is no file 'simulater'; did you mean 'simulator'?"
+run 2 serve study.yaml --from can0
+says err 'candump -L can0 | bramah serve STUDY --from -'
 run 2 serve study.yaml --from upd:9000
 says err "there is no file 'upd:9000'; did you mean 'udp:'?"
 run 1 serve "$machine" --from log.csv

@@ -169,7 +169,8 @@ static bramah_log_reader *open_it(int skip_bad)
 {
   bramah_diag diag = {0};
   bramah_log_reader *reader = NULL;
-  const bramah_log_format format = {.skip_bad_rows = skip_bad, .skip_bad_cells = skip_bad};
+  const bramah_log_format format = {
+      .missing = "- -999", .skip_bad_rows = skip_bad, .skip_bad_cells = skip_bad};
   const bramah_status status = bramah_log_open(path, &format, &diag, &reader);
   ck_assert_msg(status == BRAMAH_OK, "open: %s: %s", diag.thing, diag.message);
   ck_assert_str_eq(bramah_log_get_info(reader).kind, "MCAP file");
@@ -327,10 +328,11 @@ TEST(passes_over_bad_messages_if_told)
   put_json(&file, 1, 40, "{\"x\":1e999}");
   put_json(&file, 1, 50, "{\"x\":NaN}");
   put_json(&file, 1, 60, "{\"x\":-0.25e1}");
+  put_json(&file, 1, 70, "{\"x\":-999}");
   end_file();
   save(file.n);
   has(cells("x", 0), "1 !a message is not what its encoding says");
-  ck_assert_str_eq(cells("x", 1), "1 - - - -2.5");
+  ck_assert_str_eq(cells("x", 1), "1 - - - -2.5 -");
 }
 
 TEST(joins_topics_by_time_and_names_them)
@@ -352,6 +354,14 @@ TEST(joins_topics_by_time_and_names_them)
   is("a.only", "5 -");
   is("stamp", "3.0000000070000001 -");
   has(cells("x", 0), "is a field of several topics: write TOPIC.FIELD");
+  bramah_log_reader *reader = open_it(0);
+  double values[16];
+  unsigned char present[16];
+  int end;
+  ck_assert_uint_le(reader->n_columns, 16);
+  ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+  ck_assert_int_eq(reader->is_sparse, 1);
+  bramah_log_close(reader);
   has(cells("d.x", 0), "has messages in 'flatbuffer' without a schema");
   has(cells("onli", 0), "did you mean 'only'?");
 }

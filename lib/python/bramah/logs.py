@@ -14,7 +14,7 @@ from bramah.session import Session
 
 
 def read_log(path: Path, time: str = "t") -> Series:
-    """A file of columns (CSV with name[unit] headers, or MAT) as a Series in SI; nan: an empty cell. What a study says of
+    """A file of columns (CSV with name[unit] headers, MAT, MDF 4 or MCAP) as a Series in SI; nan: an empty cell. What a study says of
     how its logs are written (`log:`, counts, clocks) is heeded by replays, not here."""
     diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_log_reader **")
     check(lib.bramah_log_open(path_bytes(path), ffi.NULL, diag, out), diag)
