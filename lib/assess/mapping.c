@@ -219,6 +219,7 @@ static double score(search *s)
   const size_t width = s->n + s->log.n, lag = s->log.bins.lag;
   size_t rows = 0;
   double total = 0.0;
+  for (size_t k = 0; k < s->log.n; k++) s->row[k] = SIZE_MAX;
   if (s->n_bins <= 2 * lag) return -HUGE_VAL;
   for (size_t i = 0; i < s->n; i++) {
     candidate *c = &s->candidate[i];
@@ -229,7 +230,6 @@ static double score(search *s)
   for (size_t k = 0; k < s->log.n; k++) {
     const bramah__channel *y = &s->log.channel[k];
     double square = 0.0;
-    s->row[k] = SIZE_MAX;
     int is_driver = k == s->log.time || y->n < 20 || y->least == y->most;
     for (size_t i = 0; i < s->n_inputs; i++) is_driver |= s->driver[i].channel == k;
     if (is_driver) continue;
@@ -667,7 +667,7 @@ static void doubt_close_ones(mapping *m)
   }
 }
 
-static void find_all(mapping *m)
+static bramah_status find_all(mapping *m, bramah_diag *diag)
 {
   search *s = &m->s;
   run(s);
@@ -675,7 +675,11 @@ static void find_all(mapping *m)
   while (find_driver(s, &best)) continue;
   while (improve_drivers(s, &best) || find_driver(s, &best)) continue;
   run(s);
-  score(s);
+  if (!isfinite(score(s)))
+    return bramah__failf(
+        diag, BRAMAH_E_VALUE, NULL, 0, NULL,
+        "the model cannot be stepped for a second from its start, whatever columns are its commands: see "
+        "what 'bramah simulate' says of the machine");
   put_columns(s, m->column);
   doubt_close_ones(m);
   for (size_t k = 0; k < s->log.n; k++) m->out.n_doubtful += m->column[k].doubt[0] != '\0';
@@ -683,6 +687,7 @@ static void find_all(mapping *m)
   m->out.column = m->column;
   m->out.n_runs = s->n_runs;
   m->out.duration = s->log.t[s->log.n_rows - 1];
+  return BRAMAH_OK;
 }
 
 bramah_status bramah_mapping_new(const bramah_machine_plant *machine, const char *log, bramah_diag *diag,
@@ -702,7 +707,7 @@ bramah_status bramah_mapping_new(const bramah_machine_plant *machine, const char
     status = make_room(m, diag);
   }
   if (!status) status = plan_inputs(&m->s, diag);
-  if (!status) find_all(m);
+  if (!status) status = find_all(m, diag);
   if (status) bramah_mapping_free(&m->out);
   if (!status) *out = &m->out;
   return status;

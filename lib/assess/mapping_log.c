@@ -133,6 +133,10 @@ static bramah_status find_time(bramah__channels *c, const char *path, bramah_dia
     if (c->t[n] > longest) break;
   }
   c->n_rows = n;
+  if (n < FEWEST_ROWS)
+    return bramah__failf(diag, BRAMAH_E_EMPTY, path, 0, c->channel[c->time].name,
+                         "the first 20 s have %zu rows, too few to tell the columns apart: %d are needed", n,
+                         FEWEST_ROWS);
   return BRAMAH_OK;
 }
 

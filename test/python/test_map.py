@@ -142,7 +142,8 @@ class Map(unittest.TestCase):
         machine = SOURCE / "four-bar" / "four-bar.yaml"
         (self.folder / "no_time.csv").write_text("a,b\n" + "1,2\n" * 200)
         (self.folder / "short.csv").write_text("t[s],b\n" + "".join(f"{k},2\n" for k in range(20)))
-        for log, of, text in (("no_time.csv", machine, "no column can be the time"), ("short.csv", machine, "too few"),
+        (self.folder / "rare.csv").write_text("t[s],b\n" + "".join(f"{30 * k},{k % 7}\n" for k in range(200)))
+        for log, of, text in (("rare.csv", machine, "the first 20 s have 1 rows"), ("no_time.csv", machine, "no column can be the time"), ("short.csv", machine, "too few"),
                               ("none.csv", machine, "none.csv"), ("short.csv", SOURCE / "four-bar" / "sensors-2.yaml", "study"),
                               ("short.csv", "none.yaml", "none.yaml")):
             run = self.run_map(log, of)
