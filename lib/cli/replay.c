@@ -506,7 +506,7 @@ static int run(const cli_arguments *arguments)
 }
 
 static const cli_option options[] = {
-    {"output", "FILE", "estimates: CSV, MAT, MDF 4 or MCAP; - is standard output", 1, 0},
+    {"output", "FILE", "estimates: CSV, MAT, MDF 4, MCAP; - is standard output", 1, 0},
     {"columns", "NAMES",
      "which of them: 'crank.*,*.nis'\nNames with commas between them, * for any text; otherwise all.", 0, 0},
     {"truth", "FILE", "the true motion, to compare with, CSV or MAT", 0, 0},

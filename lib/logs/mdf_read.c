@@ -1020,6 +1020,14 @@ static bramah_status use_group(bramah_log_reader *reader, size_t i)
   }
   if (g->master == SIZE_MAX) return status;
   channel *master = &log->channels[g->master];
+  double factor = 1.0;
+  bramah_dimension dimension;
+  bramah_diag ignored;
+  if (*master->unit && !bramah_unit_parse(master->unit, &factor, &dimension, &ignored) && factor != 1.0)
+    return bramah__log_fail(
+        reader, BRAMAH_E_UNIT, master->name, 0, 0,
+        "this clock is in %s, where MDF files have seconds: write the file anew with a clock in s",
+        master->unit);
   if (!master->field.conversion)
     status = get_conversion(reader, master->conversion, 0, &master->field.conversion);
   return status;

@@ -773,6 +773,12 @@ TEST(refuses_files)
   store_one("a", block("DT", 0, NULL, 0));
   end_file();
   fails(BRAMAH_E_EMPTY, NULL, "no samples");
+  begin_file();
+  const size_t cg = group(data_group(block("DT", 0, rows, sizeof rows), 0), "g", 4, 8, 0);
+  put_link(master(cg, "clock", MDF_FLOAT, 0, 64), 6, text("ms"));
+  channel(cg, "a", MDF_UNSIGNED, 0, 0, 8);
+  end_file();
+  fails(BRAMAH_E_UNIT, "a", "this clock is in ms, where MDF files have seconds");
 }
 
 /* ---- writing ---- */
