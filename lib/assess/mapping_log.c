@@ -74,7 +74,7 @@ static int is_time(const bramah__channels *c, size_t i, double *sorted, double *
   gsl_sort(sorted, 1, c->n_rows - 1);
   *step = sorted[(c->n_rows - 1) / 2];
   for (size_t k = 0; k + 1 < c->n_rows; k++) even += sorted[k] > 0.5 * *step && sorted[k] < 2.0 * *step;
-  return even > 0.8 * (double)(c->n_rows - 1);
+  return (double)even > 0.8 * (double)(c->n_rows - 1);
 }
 
 static int is_called_time(const char *name)

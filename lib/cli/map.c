@@ -192,6 +192,9 @@ static int run(const cli_arguments *arguments)
   bramah_diag diag;
   static char room[8192];
   bramah_diag_clear(&diag);
+  const size_t length = strlen(log);
+  if (length > 5 && strcmp(log + length - 5, ".yaml") == 0)
+    return cli_wrong_use(arguments->command, "the log comes first, then the machine: '%s' is no log", log);
   if (!output) output = "-";
   const char *const inputs[] = {log, path};
   bramah_status status = cli_check_output(output, 2, inputs, &diag);

@@ -517,6 +517,11 @@ static bramah_status scan(bramah_log_reader *reader)
   uint64_t offset = BRAMAH__MCAP_MARK;
   bramah_status status = BRAMAH_OK;
   int goes_on = 1, in_data = 1;
+  const unsigned char *magic = NULL;
+  if (m->size >= BRAMAH__MCAP_MARK) status = look(reader, 0, BRAMAH__MCAP_MARK, &magic);
+  if (!status && (!magic || memcmp(magic, BRAMAH__MCAP_MAGIC, BRAMAH__MCAP_MARK) != 0))
+    return bramah__log_fail(reader, BRAMAH_E_SYNTAX, NULL, 0, 0,
+                            "this is no MCAP file, whatever its name says: it does not begin as one");
   m->is_cut = 1;
   while (!status && goes_on && m->size - offset >= BRAMAH__MCAP_TAG) {
     const unsigned char *at;
@@ -919,6 +924,9 @@ static bramah_status fail_empty(bramah_log_reader *reader)
 {
   const mcap *m = reader->source;
   bramah_diag *diag = &reader->failure;
+  if (m->is_cut && !m->n_channels)
+    return bramah__log_fail(reader, BRAMAH_E_TRUNCATED, NULL, 0, 0,
+                            "the file was cut before its first whole chunk: nothing of it can be read");
   bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0,
                    m->n_channels ? "no message of the file has a number" : "the file has no channel");
   for (size_t i = 0, said = 0; i < m->n_channels && said < 3; i++) {
