@@ -47,7 +47,7 @@ typedef struct bramah_assess bramah_assess;
 /* What is wanted besides the filter itself. */
 typedef struct bramah_assess_options {
   int64_t to_ns;        /* no estimate is later; default INT64_MAX */
-  const char *truth;    /* file with the true motion, CSV or MAT; default NULL: none */
+  const char *truth;    /* file with the true motion, any log; default NULL: none */
   int model_alone;      /* 1: the model runs along without corrections; default 0 */
   int whiteness;        /* 1: autocorrelations of the innovations of each sensor; default 0 */
   int64_t smooth_to_ns; /* keep all steps up to this time of the log for the backward pass; default INT64_MIN:

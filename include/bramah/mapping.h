@@ -35,7 +35,7 @@ typedef struct bramah_mapped_column {
   int sign;           /* -1: it counts against the model */
   double offset;      /* [si] to be added, if the machine began where its file says; 0: none is needed */
   int is_gauge;       /* a pressure below that of the tank: it seems to be that over the atmosphere */
-  double correlation; /* of its changes over 0.25 s with those of the model, -1 to 1; inputs, time: NaN */
+  double correlation; /* of its changes over 0.5 s with those of the model, -1 to 1; inputs, time: NaN */
   double ratio;       /* of the sizes of these changes, in `unit`: 1 is as the model has them */
   char second[80];    /* "gyro at jib": what goes with it next best; "": nothing */
   double second_correlation;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which column of a log is which sensor or command: the model is run with columns as its commands, and columns are assigned
- * to the sensors that go with them. What is compared are changes over a quarter of a second, since a model alone drifts.
+ * to the sensors that go with them. What is compared are changes over half a second, since a model alone drifts.
  *
  * A column y and a sensor x of the model, with r the correlation of their changes and a the slope of y over x, gain
  *

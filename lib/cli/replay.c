@@ -509,7 +509,7 @@ static const cli_option options[] = {
     {"output", "FILE", "estimates: CSV, MAT, MDF 4, MCAP; - is standard output", 1, 0},
     {"columns", "NAMES",
      "which of them: 'crank.*,*.nis'\nNames with commas between them, * for any text; otherwise all.", 0, 0},
-    {"truth", "FILE", "the true motion, to compare with, CSV or MAT", 0, 0},
+    {"truth", "FILE", "the true motion, to compare with: any log", 0, 0},
     {"report", "FILE", "HTML page with plots and tables", 0, 0},
     {"display", "FILE",
      "HTML page that plays the run on gauges\nThose of the study's display file, or of its outputs; 30 "
@@ -526,7 +526,7 @@ static const cli_option options[] = {
     {"snapshot-every", "TIME", "and whenever the log has gone on by so much", 0, 0},
     {"resume", "FILE", "go on from a snapshot with what comes after it", 0, 0},
     {"smooth", "FILE",
-     "estimates that use what was measured later too\nCSV or MAT: of a second pass, backwards, without the "
+     "estimates that use what was measured later too\nOf a second pass, backwards, without the "
      "columns of augmented states and sensors.",
      0, 0},
     CLI_HOW,

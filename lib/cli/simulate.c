@@ -545,7 +545,7 @@ static int run(const cli_arguments *arguments)
 static const cli_option options[] = {
     {"duration", "TIME",
      "simulated time: seconds, or \"10 s\"\nWithout it, with --log udp:PORT, until Ctrl-C.", 0, 0},
-    {"output", "FILE", "true motion, CSV or MAT; - is standard output", 0, 0},
+    {"output", "FILE", "true motion: CSV, MAT, MDF 4, MCAP; - is stdout", 0, 0},
     {"step", "TIME", "time step, \"1 ms\"; else that of the machine", 0, 0},
     {"columns", "NAMES",
      "which outputs to write: 'crank.*,p1'\nNames with commas between them, * for any text; otherwise all.",
@@ -560,7 +560,7 @@ static const cli_option options[] = {
     {"process-noise", NULL, "with the process noise that the study assumes", 0, 0},
     {"seed", "N", "of the noise; default 1", 0, 0},
     {"log", "FILE",
-     "the noisy log, CSV or MAT; or udp:PORT\nAs datagrams, to `serve --from udp:PORT` on this computer: the "
+     "the noisy log, likewise; or udp:PORT\nAs datagrams, to `serve --from udp:PORT` on this computer: the "
      "simulation then goes by the "
      "clock.",
      0, 0},
