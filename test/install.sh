@@ -32,7 +32,7 @@ find_for_tests() {
   need check pkg-config --exists check
   need libsubunit-dev has_subunit
   need libmatio-dev pkg-config --exists matio
-  need libzstd-dev has_header zstd.h # compressed MCAP files
+  need libzstd-dev has_header zstd.h # compressed MCAP and MDF files
   need liblz4-dev has_header lz4frame.h
   need libmicrohttpd-dev has_header microhttpd.h
   need zlib1g-dev has_header zlib.h # compressed MAT and MDF files

@@ -51,6 +51,7 @@ typedef struct bramah__mdf_file {
   int unfinished; /* flags of its first block; 0: it is finished */
   uint64_t last;  /* the place of the last block that is known */
   size_t memory;  /* that all data have asked for [bytes] */
+  size_t piece;   /* bytes that each of them reads at once */
 } bramah__mdf_file;
 
 /* Bytes of the file; 0 if it does not have them. */
@@ -66,8 +67,12 @@ typedef struct bramah__mdf_data {
   /* The block that is being read: bytes of the file, and what they make. */
   int is_packed, columns;
   uint64_t at, left, to_come;
-  void *zlib;
+  /* What undoes a compression: its kind, its own state and the bytes counted for it, packed bytes that wait. */
+  const struct bramah__mdf_packing *packing;
+  void *unpacker;
+  size_t taken;
   unsigned char *packed;
+  size_t packed_at, n_packed;
   /* Bytes that wait. */
   unsigned char *buffer;
   size_t room, begin, end;

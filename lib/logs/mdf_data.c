@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The data of MDF 4 as a stream of bytes: DT, DV, DI and DZ blocks, alone or in lists (HL, DL, LD). Deflate is undone by pieces; a
+/* The data of MDF 4 as a stream of bytes: DT, DV, DI and DZ blocks, alone or in lists (HL, DL, LD). Compression is undone by pieces; a
  * block that was transposed before is undone whole, as its first row needs bytes of all of it. */
 #define _GNU_SOURCE /* pread */
 #include "lib/logs/mdf.h"
@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Bytes read at once, and of all data at a time. deflate makes at most so many bytes of one ("zlib Technical Details"). */
-enum { PIECE = 1 << 16, MOST_MEMORY = 56 << 20, MOST_EXPANSION = 1032 };
+/* Bytes of all data at a time. */
+enum { MOST_MEMORY = 56 << 20 };
 
 static const char no_block[] = "a block of data is damaged, or is none";
 static const char circle[] = "its blocks of data lead in a circle: the file is damaged";
-static const char too_large[] = "its compressed blocks take more than 56 MiB of memory at once: save the "
-                                "file again with smaller ones, or uncompressed";
+static const char too_large[] =
+    "with the other groups that are used it takes more than 56 MiB of memory: use columns of fewer groups, "
+    "or save the file again with smaller compressed blocks, or uncompressed";
 
 int bramah__mdf_get(const bramah__mdf_file *file, uint64_t at, void *out, size_t n)
 {
@@ -77,57 +78,193 @@ void bramah__mdf_data_begin(bramah__mdf_data *data, bramah__mdf_file *file, uint
   data->next_list = block; /* of one block or of a list */
 }
 
-/* ---- deflate ---- */
+/* ---- compressed blocks ---- */
+
+/* A way of packing; undo NULL: it is not built in. begin: a block, whose first packed bytes wait; 0: a failure. undo: makes at most
+ * *n_out bytes of at most *n_in and says how many; 0: these were the last ones, or the block is damaged. */
+typedef struct bramah__mdf_packing {
+  const char *without;
+  uint64_t most; /* bytes that can be made of one */
+  int (*begin)(bramah__mdf_data *d);
+  int (*undo)(bramah__mdf_data *d, unsigned char *out, size_t *n_out, const unsigned char *in, size_t *n_in);
+  void (*end)(void *unpacker);
+} packing;
+
+/* Of its own, within what all data may have. */
+static int count_memory(bramah__mdf_data *d, size_t n)
+{
+  if (n > d->taken && n - d->taken > MOST_MEMORY - d->file->memory)
+    return stop(d, BRAMAH_E_UNSUPPORTED, too_large);
+  d->file->memory += n - d->taken;
+  d->taken = n;
+  return 1;
+}
+
+static int has_unpacker(bramah__mdf_data *d)
+{
+  return d->unpacker ? 1 : stop(d, BRAMAH_E_MEMORY, "out of memory");
+}
 
 #ifdef BRAMAH_ZLIB
 #include <zlib.h>
 
-static int begin_packed(bramah__mdf_data *d)
+enum { ZLIB_MEMORY = 48 << 10 }; /* its window of 32 KiB, its tables, buffers of its user */
+
+static int begin_zlib(bramah__mdf_data *d)
 {
-  if (d->zlib) {
-    ((z_stream *)d->zlib)->avail_in = 0; /* what may stand behind the end of the block before */
-    return inflateReset(d->zlib) == Z_OK;
-  }
-  d->packed = grow(d, NULL, 0, PIECE);
-  if (!d->packed) return 0;
-  z_stream *z = d->zlib = calloc(1, sizeof *z);
-  if (!z || inflateInit(z) != Z_OK) return stop(d, BRAMAH_E_MEMORY, "out of memory");
+  if (d->unpacker) return inflateReset(d->unpacker) == Z_OK;
+  if (!count_memory(d, ZLIB_MEMORY)) return 0;
+  z_stream *z = d->unpacker = calloc(1, sizeof *z);
+  if (z && inflateInit(z) != Z_OK) free(z), d->unpacker = NULL;
+  return has_unpacker(d);
+}
+
+static int undo_zlib(bramah__mdf_data *d, unsigned char *out, size_t *n_out, const unsigned char *in,
+                     size_t *n_in)
+{
+  z_stream *z = d->unpacker;
+  z->next_out = out;
+  z->avail_out = (uInt)*n_out;
+  z->next_in = (Bytef *)(uintptr_t)in;
+  z->avail_in = (uInt)*n_in;
+  const int done = inflate(z, Z_NO_FLUSH);
+  *n_out -= z->avail_out;
+  *n_in -= z->avail_in;
+  return done == Z_OK || done == Z_BUF_ERROR;
+}
+
+static void end_zlib(void *unpacker)
+{
+  inflateEnd(unpacker);
+  free(unpacker);
+}
+
+#define ZLIB begin_zlib, undo_zlib, end_zlib
+#else
+#define ZLIB NULL, NULL, NULL
+#endif
+
+#ifdef BRAMAH_ZSTD
+#include <zstd.h>
+
+enum { ZSTD_WINDOW = 23 }; /* 8 MiB: no writer that MDF is made for takes more */
+
+static int begin_zstd(bramah__mdf_data *d)
+{
+  if (!d->unpacker) d->unpacker = ZSTD_createDCtx();
+  if (!has_unpacker(d)) return 0;
+  ZSTD_DCtx_reset(d->unpacker, ZSTD_reset_session_only);
+  ZSTD_DCtx_setParameter(d->unpacker, ZSTD_d_windowLogMax, ZSTD_WINDOW);
   return 1;
 }
 
-/* Bytes of the block, at most n; 0: a failure. */
+static int undo_zstd(bramah__mdf_data *d, unsigned char *out, size_t *n_out, const unsigned char *in,
+                     size_t *n_in)
+{
+  ZSTD_inBuffer from = {in, *n_in, 0};
+  ZSTD_outBuffer to = {out, *n_out, 0};
+  const size_t left = ZSTD_decompressStream(d->unpacker, &to, &from);
+  *n_in = from.pos;
+  *n_out = to.pos;
+  return count_memory(d, ZSTD_sizeof_DCtx(d->unpacker)) && left && !ZSTD_isError(left);
+}
+
+static void end_zstd(void *unpacker) { ZSTD_freeDCtx(unpacker); }
+
+#define ZSTD begin_zstd, undo_zstd, end_zstd
+#else
+#define ZSTD NULL, NULL, NULL
+#endif
+
+#ifdef BRAMAH_LZ4
+#include <lz4frame.h>
+
+static void end_lz4(void *unpacker) { LZ4F_freeDecompressionContext(unpacker); }
+
+/* "LZ4 Frame Format Description": four bytes of magic, flags, then bits 4 to 6 say how large its blocks are. Two are kept, and what
+ * they refer to. */
+static int begin_lz4(bramah__mdf_data *d)
+{
+  LZ4F_dctx *lz4 = NULL;
+  if (d->n_packed < 6 && d->is_cut) return stop_cut(d);
+  if (d->n_packed < 6 || bramah__mdf_word(d->packed, 4) != 0x184d2204)
+    return stop(d, BRAMAH_E_SYNTAX, no_block);
+  const size_t block = (size_t)1 << (2 * (d->packed[5] >> 4 & 7) + 8);
+  end_lz4(d->unpacker);
+  d->unpacker = NULL;
+  if (!count_memory(d, 2 * block + (128 << 10))) return 0;
+  if (!LZ4F_isError(LZ4F_createDecompressionContext(&lz4, LZ4F_VERSION))) d->unpacker = lz4;
+  return has_unpacker(d);
+}
+
+static int undo_lz4(bramah__mdf_data *d, unsigned char *out, size_t *n_out, const unsigned char *in,
+                    size_t *n_in)
+{
+  const size_t left = LZ4F_decompress(d->unpacker, out, n_out, in, n_in, NULL);
+  return left && !LZ4F_isError(left);
+}
+
+#define LZ4 begin_lz4, undo_lz4, end_lz4
+#else
+#define LZ4 NULL, NULL, NULL
+#endif
+
+#define WITHOUT(name, package)                                                                               \
+  "it is compressed by " name ", without which bramah was built: build it again with " package               \
+  " installed, or save it uncompressed"
+
+/* In the order of the numbers that blocks have for them. deflate: "zlib Technical Details". */
+static const packing packings[] = {{WITHOUT("deflate (zlib)", "zlib1g-dev"), 1032, ZLIB},
+                                   {WITHOUT("Zstandard", "libzstd-dev"), 1 << 17, ZSTD},
+                                   {WITHOUT("LZ4", "liblz4-dev"), 255, LZ4}};
+enum { N_PACKINGS = sizeof packings / sizeof packings[0] };
+
+static void end_unpacker(bramah__mdf_data *d)
+{
+  if (d->unpacker) d->packing->end(d->unpacker);
+  d->unpacker = NULL;
+  if (d->taken) count_memory(d, 0);
+}
+
+/* Packed bytes, when none wait. */
+static void refill(bramah__mdf_data *d)
+{
+  const size_t some = d->left < d->file->piece ? (size_t)d->left : d->file->piece;
+  if (d->packed_at < d->n_packed || !some) return;
+  d->packed_at = d->n_packed = 0;
+  if (!bramah__mdf_get(d->file, d->at, d->packed, some)) return;
+  d->n_packed = some;
+  d->at += some;
+  d->left -= some;
+}
+
+/* Bytes of the block, at most n; fewer: a failure. */
 static size_t unpack(bramah__mdf_data *d, unsigned char *out, size_t n)
 {
-  z_stream *z = d->zlib;
-  z->next_out = out;
-  z->avail_out = (uInt)n;
-  while (z->avail_out) {
-    if (!z->avail_in) {
-      const size_t some = d->left < PIECE ? (size_t)d->left : PIECE;
-      if (!some || !bramah__mdf_get(d->file, d->at, d->packed, some)) break;
-      z->next_in = d->packed;
-      z->avail_in = (uInt)some;
-      d->at += some;
-      d->left -= some;
-    }
-    const int done = inflate(z, Z_NO_FLUSH);
-    if (done != Z_OK && done != Z_BUF_ERROR) break; /* its end, too, comes with all bytes that are wanted */
+  size_t got = 0;
+  for (int goes_on = 1; got < n && goes_on;) {
+    refill(d);
+    size_t in = d->n_packed - d->packed_at, some = n - got;
+    goes_on = d->packing->undo(d, out + got, &some, d->packed + d->packed_at, &in) && (in || some);
+    d->packed_at += in;
+    got += some;
   }
-  const size_t got = n - z->avail_out;
   d->to_come -= got;
   if (got == n) return got;
   d->to_come = 0;
   if (d->is_cut) return d->n_links = d->next_list = 0, got;
-  return stop(d, BRAMAH_E_SYNTAX, "a compressed block is damaged"), got;
+  if (!d->wrong) stop(d, BRAMAH_E_SYNTAX, "a compressed block is damaged");
+  return got;
 }
 
 void bramah__mdf_data_end(bramah__mdf_data *data)
 {
-  if (data->zlib) inflateEnd(data->zlib);
-  free(data->zlib);
+  if (data->file) {
+    end_unpacker(data);
+    data->file->memory -= data->room + (data->packed ? data->file->piece : 0);
+  }
   free(data->packed);
   free(data->buffer);
-  if (data->file) data->file->memory -= data->room + (data->packed ? PIECE : 0);
   *data = (bramah__mdf_data){0};
 }
 
@@ -158,53 +295,31 @@ static int take_transposed(bramah__mdf_data *d)
 
 static int open_packed(bramah__mdf_data *d, uint64_t at, uint64_t length)
 {
-  static const char *const kinds[] = {
-      "", "",
-      "it is compressed by Zstandard (MDF 4.3), which is not read: save it with deflate, or uncompressed",
-      "it is compressed by LZ4 (MDF 4.3), which is not read: save it with deflate, or uncompressed"};
   unsigned char head[24];
   if (!bramah__mdf_get(d->file, at, head, sizeof head)) return stop_cut(d);
   const unsigned type = head[2];
+  if (type / 2 >= N_PACKINGS)
+    return stop(d, BRAMAH_E_UNSUPPORTED,
+                "it is compressed in a way that is not known: save it with deflate, or uncompressed");
+  const packing *how = &packings[type / 2];
   d->columns = type & 1u ? (int)(bramah__mdf_word(head + 4, 4) & 0x7fffffff) : 1;
   d->to_come = bramah__mdf_word(head + 8, 8);
   d->left = bramah__mdf_word(head + 16, 8);
   d->at = at + sizeof head;
-  if (length < sizeof head || type > 5 || d->left > length - sizeof head || !d->columns ||
-      d->to_come / MOST_EXPANSION > d->left)
+  if (length < sizeof head || d->left > length - sizeof head || !d->columns ||
+      d->to_come / how->most > d->left)
     return stop(d, BRAMAH_E_SYNTAX, no_block);
-  if (type > 1) return stop(d, BRAMAH_E_UNSUPPORTED, kinds[type / 2 == 1 ? 2 : 3]);
+  if (!how->undo) return stop(d, BRAMAH_E_UNSUPPORTED, how->without);
   if (d->left > d->file->size - d->at) d->left = d->file->size - d->at, d->is_cut = 1;
   if (d->columns > 1 && d->to_come > MOST_MEMORY) return stop(d, BRAMAH_E_UNSUPPORTED, too_large);
+  if (d->packing != how) end_unpacker(d);
+  d->packing = how;
   d->is_packed = 1;
-  return begin_packed(d);
+  if (!d->packed && !(d->packed = grow(d, NULL, 0, d->file->piece))) return 0;
+  d->packed_at = d->n_packed = 0;
+  refill(d);
+  return !d->to_come || how->begin(d);
 }
-
-#else
-
-static size_t unpack(bramah__mdf_data *d, unsigned char *out, size_t n)
-{
-  (void)d, (void)out, (void)n;
-  return 0;
-}
-
-static int take_transposed(bramah__mdf_data *d) { return (void)d, 0; }
-
-static int open_packed(bramah__mdf_data *d, uint64_t at, uint64_t length)
-{
-  (void)at, (void)length;
-  return stop(d, BRAMAH_E_UNSUPPORTED,
-              "it is compressed, and bramah was built without zlib: build it again with zlib1g-dev "
-              "installed, or save it uncompressed");
-}
-
-void bramah__mdf_data_end(bramah__mdf_data *data)
-{
-  free(data->buffer);
-  if (data->file) data->file->memory -= data->room;
-  *data = (bramah__mdf_data){0};
-}
-
-#endif
 
 /* ---- blocks ---- */
 
@@ -285,7 +400,7 @@ static int take(bramah__mdf_data *d)
     if (!go_on(d)) return 0;
   if (d->wrong) return 0;
   if (d->is_packed && d->columns > 1) return take_transposed(d);
-  const size_t n = d->to_come < PIECE ? (size_t)d->to_come : PIECE;
+  const size_t n = d->to_come < d->file->piece ? (size_t)d->to_come : d->file->piece;
   if (!make_room(d, n)) return 0;
   if (d->is_packed) {
     const size_t got = unpack(d, d->buffer + d->end, n);

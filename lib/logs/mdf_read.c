@@ -25,6 +25,8 @@ enum {
   MOST_NESTED = 4,
   MOST_TABLES = 8 << 20
 };
+/* Bytes that a group reads at once, and all of them. */
+enum { PIECE = 1 << 16, LEAST_PIECE = 1 << 10, ALL_PIECES = 24 << 20 };
 enum { CG_VLSD = 1, CG_REMOTE_MASTER = 8 };
 enum { CN_ALL_INVALID = 1, CN_INVALID_BIT = 2 };
 enum { CA_INVERSE = 64 };
@@ -89,8 +91,9 @@ typedef struct group {
   int is_vlsd;
   uint64_t at, id, cycles, remote; /* remote: place of the group that has its master; 0: itself */
   uint32_t n_data, n_bits;
-  size_t master, clock;      /* channel, SIZE_MAX: none; the group in whose records it is */
-  int used, is_due, has_row; /* is_due: its next record is to be taken */
+  size_t master, clock; /* channel, SIZE_MAX: none; the group in whose records it is */
+  int used, has_row;
+  size_t first_cell, n_cells;
   uint64_t row;
   bramah__mdf_data data, bits, clocks;
   size_t held, clock_held; /* bytes of the present record, and of that of `clocks` */
@@ -102,7 +105,7 @@ typedef struct group {
 
 /* A column that is wanted. */
 typedef struct cell {
-  size_t column, group;
+  size_t column;
   field field;
   double factor;
 } cell;
@@ -124,6 +127,10 @@ typedef struct mdf_log {
   int planned;
   cell *cells; /* in order of groups */
   size_t n_cells;
+  size_t *waiting; /* [n_waiting] groups with a record: a heap, the earliest on top */
+  size_t n_waiting;
+  size_t *given; /* [n_given] those of the row given last: their next records are to be taken */
+  size_t n_given;
   conversion *conversions;
   size_t table_bytes;
   const double *cleared; /* the caller's values that hold no number but of `cells` */
@@ -286,7 +293,22 @@ static bramah_status add_channel(bramah_log_reader *reader, const channel *c, co
   return own->name && own->unit ? BRAMAH_OK : bramah__log_fail_memory(reader);
 }
 
-/* CA: its elements, `name(1)`, `name(2,3)`, are columns if they lie in the record. */
+/* name(1), name(2,3): of element k of an array. */
+static void name_element(char *out, size_t room, const char *name, const uint64_t *size, size_t rank,
+                         int down, uint64_t k)
+{
+  uint64_t index[3] = {0, 0, 0};
+  for (size_t i = 0; i < rank; i++) {
+    const size_t d = down ? i : rank - 1 - i;
+    index[d] = k % size[d] + 1;
+    k /= size[d];
+  }
+  size_t used = (size_t)snprintf(out, room, "%s(%d", name, (int)index[0]);
+  for (size_t i = 1; i < rank; i++) used += (size_t)snprintf(out + used, room - used, ",%d", (int)index[i]);
+  snprintf(out + used, room - used, ")");
+}
+
+/* CA: its elements are columns if they lie in the record. */
 static bramah_status add_array(bramah_log_reader *reader, uint64_t at, const channel *whole, const char *name,
                                const char *unit, unsigned type, unsigned flags)
 {
@@ -311,17 +333,7 @@ static bramah_status add_array(bramah_log_reader *reader, uint64_t at, const cha
   }
   for (uint64_t k = 0; !status && k < n; k++) {
     char each[LONGEST_NAME + 32];
-    uint64_t index[3] = {0, 0, 0}, rest = k;
-    const int down = word(&b, 4, 4) & CA_INVERSE;
-    for (size_t i = 0; i < rank; i++) {
-      const size_t d = down ? i : rank - 1 - i;
-      index[d] = rest % size[d] + 1;
-      rest /= size[d];
-    }
-    size_t used = (size_t)snprintf(each, sizeof each, "%s(%d", name, (int)index[0]);
-    for (size_t i = 1; i < rank; i++)
-      used += (size_t)snprintf(each + used, sizeof each - used, ",%d", (int)index[i]);
-    snprintf(each + used, sizeof each - used, ")");
+    name_element(each, sizeof each, name, size, rank, word(&b, 4, 4) & CA_INVERSE, k);
     const int64_t place = whole->field.at + (int64_t)k * step;
     element.field.at = place < 0 || place > UINT32_MAX ? UINT32_MAX : (uint32_t)place;
     if (whole->field.invalid >= 0)
@@ -690,6 +702,8 @@ static void close_mdf(bramah_log_reader *reader)
   free(log->by_name);
   free(log->of_column);
   free(log->cells);
+  free(log->waiting);
+  free(log->given);
   free(log);
 }
 
@@ -954,7 +968,6 @@ static bramah_status advance(bramah_log_reader *reader, group *g)
     if (g->clocks.file) bramah__mdf_data_pass(&g->clocks, g->clock_held);
     g->row++;
   }
-  g->is_due = 0;
   if (g->row == g->cycles) return BRAMAH_OK;
   const int apart = g->bits.file != NULL;
   const size_t n = g->n_data + (apart ? 0 : g->n_bits);
@@ -1008,7 +1021,9 @@ static bramah_status use_group(bramah_log_reader *reader, size_t i)
   group *g = &log->groups[i];
   bramah_status status = BRAMAH_OK;
   if (g->used) return status;
-  g->used = g->is_due = 1;
+  g->used = 1;
+  g->first_cell = log->n_cells;
+  log->given[log->n_given++] = i;
   const uint64_t data = log->data_groups[g->of].data;
   bramah__mdf_data_begin(&g->data, &log->file, data, 0);
   if (g->n_bits && is_of_values(log, data)) bramah__mdf_data_begin(&g->bits, &log->file, data, 1);
@@ -1041,7 +1056,9 @@ static bramah_status plan(bramah_log_reader *reader)
   int wanted = 0;
   log->planned = 1;
   log->cells = calloc(reader->n_columns + 1, sizeof *log->cells);
-  if (!log->cells) return bramah__log_fail_memory(reader);
+  log->waiting = calloc(log->n_groups + 1, sizeof *log->waiting);
+  log->given = calloc(log->n_groups + 1, sizeof *log->given);
+  if (!log->cells || !log->waiting || !log->given) return bramah__log_fail_memory(reader);
   for (size_t i = 0; i < reader->n_columns; i++)
     wanted |= i != log->time_column && !reader->columns[i].ignored;
   for (size_t i = 0; !status && i < reader->n_columns; i++) {
@@ -1050,10 +1067,14 @@ static bramah_status plan(bramah_log_reader *reader)
     status = use_group(reader, c->group);
     if (!status && wanted) status = get_conversion(reader, c->conversion, 0, &c->field.conversion);
     if (!wanted) continue;
-    log->cells[log->n_cells++] =
-        (cell){.column = i, .group = c->group, .field = c->field, .factor = reader->units[i].factor};
-    reader->is_sparse |= c->group != log->cells[0].group;
+    log->cells[log->n_cells++] = (cell){.column = i, .field = c->field, .factor = reader->units[i].factor};
+    log->groups[c->group].n_cells++;
   }
+  reader->is_sparse = log->n_given > 1;
+  const size_t n_data = 3 * log->n_given + 1;
+  log->file.piece = n_data < ALL_PIECES / PIECE         ? PIECE
+                    : n_data < ALL_PIECES / LEAST_PIECE ? ALL_PIECES / n_data
+                                                        : LEAST_PIECE;
   return status;
 }
 
@@ -1130,9 +1151,12 @@ static void clear_row(bramah_log_reader *reader)
     reader->values[i] = NAN;
     reader->present[i] = 0;
   }
-  for (size_t i = 0; i < log->n_cells; i++) {
-    reader->values[log->cells[i].column] = NAN;
-    reader->present[log->cells[i].column] = 0;
+  for (size_t i = 0; i < log->n_given; i++) {
+    const group *g = &log->groups[log->given[i]];
+    for (size_t k = g->first_cell; k < g->first_cell + g->n_cells; k++) {
+      reader->values[log->cells[k].column] = NAN;
+      reader->present[log->cells[k].column] = 0;
+    }
   }
   if (log->time_column != SIZE_MAX) {
     reader->values[log->time_column] = NAN;
@@ -1141,23 +1165,54 @@ static void clear_row(bramah_log_reader *reader)
   log->cleared = reader->values;
 }
 
-/* Rows of the earliest time; one without a time comes at once and alone. */
-static const group *earliest(const mdf_log *log)
+static int has_time(const group *g) { return g->master != SIZE_MAX && !g->time_status; }
+
+/* Rows of the earliest time; one without a time comes at once and alone. Of the same time in the order of the file. */
+static int is_before(const mdf_log *log, size_t a, size_t b)
 {
-  const group *first = NULL;
-  for (size_t i = 0; i < log->n_groups; i++) {
-    const group *g = &log->groups[i];
-    if (!g->has_row) continue;
-    if (g->master == SIZE_MAX || g->time_status) return g;
-    if (!first || g->time < first->time) first = g;
-  }
-  return first;
+  const group *x = &log->groups[a], *y = &log->groups[b];
+  if (has_time(x) != has_time(y)) return has_time(y);
+  return has_time(x) && x->time != y->time ? x->time < y->time : a < b;
 }
 
-static int is_of_row(const group *g, const group *first)
+static void add_waiting(mdf_log *log, size_t g)
 {
-  return g == first || (g->has_row && !first->time_status && !g->time_status && first->master != SIZE_MAX &&
-                        g->time == first->time);
+  size_t *heap = log->waiting, i = log->n_waiting++;
+  for (; i && is_before(log, g, heap[(i - 1) / 2]); i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
+  heap[i] = g;
+}
+
+static void give_earliest(mdf_log *log)
+{
+  size_t *heap = log->waiting, i = 0;
+  log->given[log->n_given++] = heap[0];
+  const size_t n = --log->n_waiting, g = heap[n];
+  for (size_t k; (k = 2 * i + 1) < n; i = k) {
+    if (k + 1 < n && is_before(log, heap[k + 1], heap[k])) k++;
+    if (!is_before(log, heap[k], g)) break;
+    heap[i] = heap[k];
+  }
+  heap[i] = g;
+}
+
+/* The groups of the next row; n_given 0: there is none. */
+static bramah_status find_row(bramah_log_reader *reader)
+{
+  mdf_log *log = reader->source;
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < log->n_given; i++) {
+    group *g = &log->groups[log->given[i]];
+    status = advance(reader, g);
+    if (!status && g->has_row) add_waiting(log, log->given[i]);
+  }
+  log->n_given = 0;
+  if (status || !log->n_waiting) return status;
+  const group *first = &log->groups[log->waiting[0]], *next;
+  do {
+    give_earliest(log);
+    next = log->n_waiting ? &log->groups[log->waiting[0]] : NULL;
+  } while (next && has_time(first) && has_time(next) && next->time == first->time);
+  return status;
 }
 
 static bramah_status next_row(bramah_log_reader *reader, int *end)
@@ -1165,23 +1220,20 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
   mdf_log *log = reader->source;
   bramah_status status = log->planned ? BRAMAH_OK : plan(reader);
   reader->row_done = 0; /* what is wrong with the file is no fault of a row */
-  for (size_t i = 0; !status && i < log->n_groups; i++)
-    if (log->groups[i].is_due) status = advance(reader, &log->groups[i]);
-  const group *first = status ? NULL : earliest(log);
-  *end = !status && !first;
+  if (!status) clear_row(reader);
+  if (!status) status = find_row(reader);
+  *end = !status && !log->n_given;
   log->all_ended |= *end;
-  if (!first) return status;
+  if (status || *end) return status;
   reader->row_done = 1;
   if (log->row < INT_MAX) log->row++;
   reader->row_line = log->row;
-  clear_row(reader);
-  if (log->time_column != SIZE_MAX && !reader->columns[log->time_column].ignored) put_time(reader, first);
-  for (size_t i = 0; i < log->n_cells; i++) {
-    const group *g = &log->groups[log->cells[i].group];
-    if (is_of_row(g, first)) put_cell(reader, &log->cells[i], g);
+  if (log->time_column != SIZE_MAX && !reader->columns[log->time_column].ignored)
+    put_time(reader, &log->groups[log->given[0]]);
+  for (size_t i = 0; i < log->n_given; i++) {
+    const group *g = &log->groups[log->given[i]];
+    for (size_t k = g->first_cell; k < g->first_cell + g->n_cells; k++) put_cell(reader, &log->cells[k], g);
   }
-  for (size_t i = 0; i < log->n_groups; i++)
-    if (is_of_row(&log->groups[i], first)) log->groups[i].is_due = 1;
   return BRAMAH_OK;
 }
 
