@@ -49,7 +49,9 @@ typedef struct bramah_log_format {
  * (where it is a number), skip_bad_cells and skip_bad_rows concern it.
  *   An MDF file of version 4: every channel that is a number is a column, t the times of its groups; the same holds.
  *   CAN frames, as candump, ASC, BLF, or of an interface (can0, where no file has that name): by `dbc` of the format, a
- * column t[s] and one for each signal, MESSAGE.SIGNAL; a row is a frame of a message with a column that is not ignored.
+ * column t[s] and one for each signal, MESSAGE.SIGNAL (CHANNEL. or 0xIDENTIFIER. before it where several messages have
+ * that name); a row is a frame, or what the transport protocol of J1939 makes of several, with a column that is not ignored.
+ * `missing` names texts of values, too.
  *   Errors: E_FILE, E_EMPTY (no header), E_SYNTAX, E_UNIT, E_KEY (a column twice), E_TRUNCATED (a MAT file that was
  * cut), E_UNSUPPORTED (built without matio; a file that is known to be something else). Allocates. */
 BRAMAH_API bramah_status bramah_log_open(const char *path, const bramah_log_format *format, bramah_diag *diag,
@@ -78,7 +80,9 @@ typedef struct bramah_log_info {
   int is_cut; /* 1: the end was reached and is none (a line without line end, a file that was not finished): its last number may be cut */
   uint64_t bad_rows; /* skipped, and the line of the first; 0 if none was */
   int first_bad_row;
-  uint64_t lost; /* frames that a CAN interface has dropped, because they were not read in time */
+  uint64_t lost; /* frames that a CAN interface has dropped, because they were not read in time; wanted messages of
+                  * several frames (J1939) of which one is missing; and the line of the first */
+  int first_lost;
 } bramah_log_info;
 /* What is known by now; cheap. */
 BRAMAH_API bramah_log_info bramah_log_get_info(const bramah_log_reader *reader);
@@ -177,7 +181,7 @@ typedef struct bramah_log_counts {
   bramah_log_event bad_rows;  /* left out */
   bramah_log_event bad_cells; /* taken for empty */
   bramah_log_event cut;       /* files that were cut or not finished: their last number may be cut */
-  bramah_log_event lost;      /* frames that a CAN interface has dropped: they were not read in time */
+  bramah_log_event lost;      /* frames that a CAN interface has dropped, messages of several frames that are not whole */
   uint64_t missing;           /* rows that would fill the gaps */
   int64_t gap_mark;           /* row before the longest gap */
   int64_t most_late_ns, longest_gap_ns;

@@ -51,7 +51,7 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_plant *plant)
                  {"rows without time, dropped", &c->no_time, 0},
                  {"bad rows, dropped", &c->bad_rows, 0},
                  {"bad cells, taken for empty", &c->bad_cells, 0},
-                 {"frames lost: the interface had to drop them", &c->lost, 0},
+                 {"messages lost: dropped by the interface, or not whole", &c->lost, 0},
                  {"the file was cut, or not finished: its last number may be cut", &c->cut, 0}};
     add(&table, device.name, "files that follow each other", device.n_files > 1 ? device.n_files : 0, "");
     cli_table_add(&table, "%.60s", device.name);

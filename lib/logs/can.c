@@ -48,9 +48,10 @@ typedef struct can {
   bramah__dbc dbc;
   entry *entries; /* [n_entries] sorted by key */
   size_t n_entries;
-  size_t *first; /* [messages] column of the first signal; 0: none of this message */
-  origin *from;  /* [messages] */
-  int *wanted;   /* [messages] 1: a column of it is read; found at the first row */
+  size_t *first;  /* [messages] column of the first signal; 0: none of this message */
+  int *namesakes; /* [messages] 1: others have its name, 2: and its channel, or it has none */
+  origin *from;   /* [messages] */
+  int *wanted;    /* [messages] 1: a column of it is read; found at the first row */
   int begun, opened;
   bramah__can_frame frame;
   int waits;               /* the frame was looked at, but not given */
@@ -65,7 +66,10 @@ typedef struct can {
   int is_decimal, is_relative, has_start;
   int64_t start_ns, last_ns;
   bramah__blf *blf;
-  uint64_t lost; /* frames that an interface has told it dropped */
+  bramah__transport *transport; /* NULL: no message is of J1939 */
+  uint64_t lost;                /* frames that an interface has told it dropped */
+  int first_lost;               /* line */
+  char why[256];
 } can;
 
 /* ---- lines ---- */
@@ -460,9 +464,8 @@ static size_t find_entry(const can *c, uint32_t key)
 
 /* The message of the frame: of its identifier; of J1939 that of its PGN and sender, or of its PGN alone, best from any
  * sender. SIZE_MAX: none. */
-static size_t find_message(const can *c)
+static size_t find_message(const can *c, const bramah__can_frame *f)
 {
-  const bramah__can_frame *f = &c->frame;
   const uint32_t key = f->id | (f->is_extended ? EXTENDED : 0), group = GROUP | bramah__j1939_group(f->id);
   const int sender = (int)(f->id & 0xff);
   for (size_t i = find_entry(c, key); i < c->n_entries && c->entries[i].key == key; i++) {
@@ -480,6 +483,13 @@ static size_t find_message(const can *c)
     found[is_named] = c->entries[i].message;
   }
   return n[0] == 1 ? found[0] : n[0] == 0 && n[1] == 1 ? found[1] : SIZE_MAX;
+}
+
+static int is_wanted(void *context, const bramah__can_frame *f)
+{
+  const can *c = context;
+  const size_t message = find_message(c, f);
+  return message != SIZE_MAX && c->wanted[message];
 }
 
 /* A message that is read comes on one channel and, in J1939, from one sender. *is_meant 0: its own one was there, and this
@@ -530,7 +540,8 @@ static bramah_status read_databases(can *c)
     const int has_channel = equals && equals > path && equals - path < BRAMAH__CAN_CHANNEL &&
                             !memchr(path, '/', (size_t)(equals - path));
     if (has_channel) snprintf(channel, sizeof channel, "%.*s", (int)(equals - path), path);
-    status = bramah__dbc_read(&c->dbc, has_channel ? equals + 1 : path, channel, &reader->failure);
+    status = bramah__dbc_read(&c->dbc, has_channel ? equals + 1 : path, channel, reader->missing,
+                              &reader->failure);
     free(path);
     list += n + (list[n] == '\n');
   }
@@ -545,9 +556,13 @@ static bramah_status index_messages(can *c)
   c->first = calloc(n + 1, sizeof *c->first);
   c->from = calloc(n + 1, sizeof *c->from);
   c->wanted = calloc(n + 1, sizeof *c->wanted);
-  if (!c->entries || !c->first || !c->from || !c->wanted) return bramah__log_fail_memory(c->reader);
+  c->namesakes = calloc(n + 1, sizeof *c->namesakes);
+  if (!c->entries || !c->first || !c->from || !c->wanted || !c->namesakes)
+    return bramah__log_fail_memory(c->reader);
   for (size_t i = 0; i < n; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[i];
+    if (m->is_j1939 && !c->transport && !(c->transport = bramah__transport_new()))
+      return bramah__log_fail_memory(c->reader);
     c->entries[c->n_entries++] = (entry){m->id | (m->is_extended ? EXTENDED : 0), i};
     if (m->is_j1939) c->entries[c->n_entries++] = (entry){GROUP | bramah__j1939_group(m->id), i};
   }
@@ -555,7 +570,7 @@ static bramah_status index_messages(can *c)
   for (size_t i = 0; i + 1 < c->n_entries; i++) {
     const uint32_t key = c->entries[i].key;
     const bramah__dbc_message *a = &c->dbc.messages[c->entries[i].message];
-    if ((key & GROUP && !(key & EXTENDED)) || a->id > 0x1fffffff) continue;
+    if ((key & GROUP && !(key & EXTENDED)) || a->id == BRAMAH__DBC_NEVER) continue;
     for (size_t k = i + 1; k < c->n_entries && c->entries[k].key == key; k++) {
       const bramah__dbc_message *b = &c->dbc.messages[c->entries[k].message];
       if (*a->channel && *b->channel && strcmp(a->channel, b->channel) != 0) continue;
@@ -569,26 +584,69 @@ static bramah_status index_messages(can *c)
   return BRAMAH_OK;
 }
 
-/* Longer messages of J1939 come in several frames. */
-static int is_packet(const bramah__dbc_message *m)
+/* Why no frame can be the message, so that its signals are no columns; NULL: one can. */
+static const char *why_never(const bramah__dbc_message *m)
 {
-  return m->is_j1939 && m->length > 8 && m->length < 1786;
+  if (m->id == BRAMAH__DBC_NEVER)
+    return "is in a message that no frame can be: nobody sends it, or its identifier has more than 11 bits "
+           "without the "
+           "mark for 29 (plus 2147483648)";
+  return m->is_j1939 && m->length > BRAMAH__CAN_MESSAGE
+             ? "is in a message of more than 1785 bytes: the extended transport protocol of J1939 is not read"
+             : NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+  const bramah__dbc_message *x = *(bramah__dbc_message *const *)a, *y = *(bramah__dbc_message *const *)b;
+  const int names = strcmp(x->name, y->name);
+  return names ? names : strcmp(x->channel, y->channel);
+}
+
+/* Messages of one name have to be told from each other. */
+static bramah_status find_namesakes(can *c)
+{
+  const bramah__dbc_message **list = calloc(c->dbc.n_messages + 1, sizeof *list);
+  size_t n = 0;
+  if (!list) return bramah__log_fail_memory(c->reader);
+  for (size_t i = 0; i < c->dbc.n_messages; i++)
+    if (!why_never(&c->dbc.messages[i])) list[n++] = &c->dbc.messages[i];
+  qsort(list, n, sizeof *list, by_name);
+  for (size_t i = 0; i + 1 < n; i++) {
+    if (strcmp(list[i]->name, list[i + 1]->name) != 0) continue;
+    const int same = strcmp(list[i]->channel, list[i + 1]->channel) == 0;
+    for (size_t k = i; k < i + 2; k++) {
+      int *is = &c->namesakes[list[k] - c->dbc.messages];
+      if (*is < 2) *is = same || !*list[k]->channel ? 2 : 1;
+    }
+  }
+  free(list);
+  return BRAMAH_OK;
+}
+
+/* MESSAGE.SIGNAL, where that is not one behind its channel or, in one channel, its identifier. */
+static void full_name(const can *c, size_t message, size_t signal, char *out, size_t n)
+{
+  const bramah__dbc_message *m = &c->dbc.messages[message];
+  const int namesakes = c->namesakes[message];
+  char id[16] = "";
+  if (namesakes > 1) snprintf(id, sizeof id, m->is_extended ? "0x%08lX." : "0x%03lX.", (unsigned long)m->id);
+  snprintf(out, n, "%s%s%s%s.%s", namesakes ? m->channel : "", namesakes && *m->channel ? "." : "", id,
+           m->name, m->signals[signal].name);
 }
 
 static bramah_status add_columns(can *c)
 {
   bramah_log_reader *reader = c->reader;
   bramah_status status = bramah__log_add_column(reader, "t", "s", 0);
+  if (!status) status = find_namesakes(c);
   for (size_t i = 0; !status && i < c->dbc.n_messages; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[i];
-    int again = 0;
-    if (is_packet(m)) continue;
-    for (size_t k = 0; !again && k < i; k++) again = strcmp(c->dbc.messages[k].name, m->name) == 0;
+    if (why_never(m)) continue;
     c->first[i] = reader->n_columns;
     for (size_t k = 0; !status && k < m->n_signals; k++) {
       char name[1024];
-      snprintf(name, sizeof name, "%s%s%.400s.%.400s", again ? m->channel : "", again ? "." : "", m->name,
-               m->signals[k].name);
+      full_name(c, i, k, name, sizeof name);
       status = bramah__log_add_column(reader, name, m->signals[k].unit, 0);
     }
   }
@@ -642,6 +700,8 @@ static void close_can(bramah_log_reader *reader)
   free(c->first);
   free(c->from);
   free(c->wanted);
+  free(c->namesakes);
+  free(c->transport);
   free(c->buffer);
   free(c);
 }
@@ -784,7 +844,9 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
     status = next_frame(c, end);
     reader->row_line = c->line;
     if (status || *end) break;
-    const size_t message = find_message(c);
+    const int taken = c->transport ? bramah__transport_take(c->transport, &c->frame, is_wanted, c) : 0;
+    if (!c->first_lost && (taken < 0 || c->lost)) c->first_lost = c->line;
+    const size_t message = find_message(c, &c->frame);
     if (message == SIZE_MAX || !c->wanted[message]) continue;
     status = check_origin(c, message, &is_meant);
     if (status || !is_meant) continue;
@@ -800,42 +862,52 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
 
 /* ---- what is known ---- */
 
-/* A signal by its own name, if only one message has it; or with the channel. */
+/* SIGNAL or MESSAGE.SIGNAL. */
+static int is_called(const bramah__dbc_message *m, const bramah__dbc_signal *signal, const char *name)
+{
+  const size_t n = strlen(m->name);
+  if (strcmp(signal->name, name) == 0) return 1;
+  return strncmp(m->name, name, n) == 0 && name[n] == '.' && strcmp(signal->name, name + n + 1) == 0;
+}
+
+/* A signal by its own name, if only one message has it; or with a channel that it does not need. */
 static size_t stand_in(const bramah_log_reader *reader, const char *name)
 {
   const can *c = reader->source;
-  size_t found = SIZE_MAX;
+  size_t found = SIZE_MAX, n = 0;
   for (size_t i = 0; i < c->dbc.n_messages; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[i];
+    const size_t length = strlen(m->channel);
+    const int has_channel = length && strncmp(name, m->channel, length) == 0 && name[length] == '.';
     for (size_t k = 0; c->first[i] && k < m->n_signals; k++) {
-      const size_t column = c->first[i] + k, n = strlen(m->channel);
-      const int whole = n && strncmp(name, m->channel, n) == 0 && name[n] == '.' &&
-                        strcmp(reader->columns[column].name, name + n + 1) == 0;
-      if (whole) return column;
-      if (strcmp(m->signals[k].name, name) != 0) continue;
-      if (found != SIZE_MAX) return SIZE_MAX;
+      const size_t column = c->first[i] + k;
+      if (has_channel && strcmp(reader->columns[column].name, name + length + 1) == 0) return column;
+      if (!is_called(m, &m->signals[k], name)) continue;
       found = column;
+      n++;
     }
   }
-  return found;
+  return n == 1 ? found : SIZE_MAX;
 }
 
 static const char *why_not(const bramah_log_reader *reader, const char *name)
 {
-  const can *c = reader->source;
-  const char *dot = strchr(name, '.'), *signal = dot ? dot + 1 : name;
-  size_t n = 0;
+  can *c = reader->source;
+  const char *why = NULL;
+  size_t n = 0, used = 0;
   for (size_t i = 0; i < c->dbc.n_messages; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[i];
     for (size_t k = 0; k < m->n_signals; k++) {
-      if (strcmp(m->signals[k].name, signal) != 0) continue;
-      if (is_packet(m) && (!dot || strncmp(m->name, name, (size_t)(dot - name)) == 0))
-        return "is in a message of more than 8 bytes: J1939 sends it in several frames (transport protocol), "
-               "which are not put together";
-      n += !dot;
+      char full[1024];
+      if (!is_called(m, &m->signals[k], name)) continue;
+      if (!c->first[i]) why = why_never(m);
+      if (!c->first[i] || n++ > 1) continue;
+      full_name(c, i, k, full, sizeof full);
+      used += (size_t)snprintf(c->why + used, sizeof c->why - used, "%s%.100s",
+                               used ? " or " : "is in more than one message: write ", full);
     }
   }
-  return n > 1 ? "is in more than one message: write MESSAGE.SIGNAL" : NULL;
+  return n > 1 ? c->why : why;
 }
 
 static void describe(const bramah_log_reader *reader, bramah_log_info *info)
@@ -847,6 +919,8 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
   info->bytes = c->bytes - (c->end - c->begin);
   info->is_cut = c->is_cut;
   info->lost = c->lost;
+  if (c->transport) info->lost += bramah__transport_lost(c->transport, c->frame.time_ns);
+  info->first_lost = c->first_lost || !info->lost ? c->first_lost : c->line;
   if (c->source == BLF) info->bytes = bramah__blf_bytes(c->blf, &info->is_cut);
 }
 

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CAN: frames, from text, BLF or an interface (can.c, blf.c), and what a DBC file says of them (dbc.c). */
+/* CAN: frames, from text, BLF or an interface (can.c, blf.c), those of J1939 that belong together (j1939.c), and what a
+ * DBC file says of them (dbc.c). */
 #ifndef BRAMAH_LIB_LOGS_CAN_H
 #define BRAMAH_LIB_LOGS_CAN_H
 
 #include "lib/logs/reader.h"
 
-enum { BRAMAH__CAN_BYTES = 64, BRAMAH__CAN_CHANNEL = 16 };
+enum { BRAMAH__CAN_BYTES = 64, BRAMAH__CAN_CHANNEL = 16, BRAMAH__CAN_MESSAGE = 1785 };
 
 typedef struct bramah__can_frame {
   int64_t time_ns;
   uint32_t id;
   int is_extended; /* 29 bits, else 11 */
-  unsigned n;      /* bytes of data */
+  unsigned n; /* bytes of data: at most BRAMAH__CAN_BYTES, of a message put together BRAMAH__CAN_MESSAGE */
   char channel[BRAMAH__CAN_CHANNEL];
-  unsigned char data[BRAMAH__CAN_BYTES];
+  unsigned char data[BRAMAH__CAN_MESSAGE];
 } bramah__can_frame;
 
 /* ---- DBC ---- */
 
-enum { BRAMAH__DBC_NONE = -1 };
+enum { BRAMAH__DBC_NONE = -1, BRAMAH__DBC_NEVER = 0x20000000 /* identifier that no frame has */ };
 
 typedef struct bramah__dbc_signal {
   char *name, *unit; /* unit in UTF-8 */
@@ -52,17 +53,31 @@ typedef struct bramah__dbc {
 } bramah__dbc;
 
 /* Add the messages of a file; those of J1939 are known by VFrameFormat (J1939PG), ProtocolType, or an identifier from
- * the null address. Errors, with file and line: E_FILE, E_SYNTAX, E_VALUE (a signal that does not fit into its
+ * the null address. missing: texts of values that mean none, separated by blanks. Errors, with file and line: E_FILE, E_SYNTAX, E_VALUE (a signal that does not fit into its
  * message), E_KEY (a message or signal twice), E_MEMORY. Released by bramah__dbc_free in any case. */
-bramah_status bramah__dbc_read(bramah__dbc *dbc, const char *path, const char *channel, bramah_diag *diag);
+bramah_status bramah__dbc_read(bramah__dbc *dbc, const char *path, const char *channel, const char *missing,
+                               bramah_diag *diag);
 void bramah__dbc_free(bramah__dbc *dbc);
-
-/* Identifier without priority and source, without the destination where it has one: the PGN. */
-uint32_t bramah__j1939_group(uint32_t id);
 
 /* A signal of a message [n bytes]: 0 where the frame does not hold it, or where it is said to be no measurement. */
 int bramah__dbc_decode(const bramah__dbc_message *message, size_t signal, const unsigned char *data,
                        unsigned n, double *value);
+
+/* ---- J1939 ---- */
+
+/* Identifier without priority and source, without the destination where it has one: the PGN. */
+uint32_t bramah__j1939_group(uint32_t id);
+
+/* Messages of more than 8 bytes that are being put together, at most 32 at a time; NULL: no memory. Released by free. */
+typedef struct bramah__transport bramah__transport;
+bramah__transport *bramah__transport_new(void);
+/* Is a message with the identifier and channel of this frame wanted? */
+typedef int (*bramah__transport_wants)(void *context, const bramah__can_frame *frame);
+/* 1: the frame was the last packet of a wanted message, and has become that message; -1: one was lost with it. */
+int bramah__transport_take(bramah__transport *t, bramah__can_frame *f, bramah__transport_wants wants,
+                           void *context);
+/* Wanted messages that were begun and are not whole: a packet is missing or out of sequence, or none came for 1.25 s. */
+uint64_t bramah__transport_lost(const bramah__transport *t, int64_t now_ns);
 
 /* ---- interfaces ---- */
 

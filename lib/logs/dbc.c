@@ -15,7 +15,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { LARGEST_FILE = 64 << 20, NAME = 4096, MOST_MESSAGES = 20000, MOST_SIGNALS = 2000 };
+enum { LARGEST_FILE = 64 << 20, NAME = 4096, LONGEST_NAME = 400, MOST_MESSAGES = 20000, MOST_SIGNALS = 2000 };
+enum { SLOTS = 1 << 15 };
 
 /* ---- tokens: words, numbers, texts in quotes, and single characters ---- */
 
@@ -29,10 +30,11 @@ typedef struct cursor {
   int is_text;
   bramah__dbc *dbc;
   size_t first; /* message of this file */
-  const char *channel;
-  int j1939_format;     /* number of J1939PG among the values of VFrameFormat; -1: none */
-  int default_is_j1939; /* of VFrameFormat */
-  int all_j1939;        /* ProtocolType */
+  const char *channel, *missing;
+  int j1939_format;      /* number of J1939PG among the values of VFrameFormat; -1: none */
+  int default_is_j1939;  /* of VFrameFormat */
+  int all_j1939;         /* ProtocolType */
+  uint16_t slots[SLOTS]; /* messages of this file, counted from 1, by a hash of their identifiers; 0: free */
 } cursor;
 
 static void fail(cursor *c, bramah_status status, const char *thing, const char *format, ...)
@@ -170,6 +172,8 @@ static int accept(cursor *c, char mark)
 
 static char *copy_word(cursor *c)
 {
+  if (!c->is_text && strlen(c->word) > LONGEST_NAME)
+    fail(c, BRAMAH_E_VALUE, NULL, "a name has more than %d characters", LONGEST_NAME);
   char *copy = strdup(c->word);
   if (!copy) fail(c, BRAMAH_E_MEMORY, NULL, "out of memory");
   return copy;
@@ -212,14 +216,20 @@ static void pass_line(cursor *c)
 
 /* ---- messages and signals ---- */
 
-/* Of this file; NULL: none. The last one first: a file goes on about what it has just named. */
+/* Where the message with that identifier is among those of this file, or would be. */
+static size_t slot_of(const cursor *c, uint32_t id)
+{
+  for (size_t at = id * UINT32_C(2654435761) >> 17;; at = (at + 1) % SLOTS) {
+    const bramah__dbc_message *m = c->slots[at] ? &c->dbc->messages[c->slots[at] - 1] : NULL;
+    if (!m || (m->id | (m->is_extended ? UINT32_C(0x80000000) : 0)) == id) return at;
+  }
+}
+
+/* Of this file; NULL: none. */
 static bramah__dbc_message *message_of(const cursor *c, uint32_t id)
 {
-  for (size_t i = c->dbc->n_messages; i-- > c->first;) {
-    bramah__dbc_message *m = &c->dbc->messages[i];
-    if ((m->id | (m->is_extended ? UINT32_C(0x80000000) : 0)) == id) return m;
-  }
-  return NULL;
+  const unsigned message = c->slots[slot_of(c, id)];
+  return message ? &c->dbc->messages[message - 1] : NULL;
 }
 
 static bramah__dbc_signal *signal_of(const bramah__dbc_message *m, const char *name)
@@ -251,8 +261,10 @@ static void take_message(cursor *c)
   snprintf(m->channel, sizeof m->channel, "%s", c->channel);
   /* The message of signals that nobody sends (0xC0000000), or a mistake: never met. */
   if (id & UINT32_C(0x60000000) || (!m->is_extended && m->id > 0x7ff)) {
-    m->id = UINT32_C(0x20000000);
+    m->id = BRAMAH__DBC_NEVER;
     m->is_extended = 0;
+  } else {
+    c->slots[slot_of(c, id)] = (uint16_t)dbc->n_messages;
   }
   expect(c, ":");
   m->length = (unsigned)take_whole(c, 65535);
@@ -395,6 +407,18 @@ static void take_ranges(cursor *c)
   pass_statement(c);
 }
 
+/* Is it one of these words, separated by blanks? */
+static int is_among(const char *text, const char *words)
+{
+  const size_t n = strlen(text);
+  for (words += strspn(words, " "); *words; words += strspn(words, " ")) {
+    const size_t length = strcspn(words, " ");
+    if (length == n && memcmp(words, text, n) == 0) return 1;
+    words += length;
+  }
+  return 0;
+}
+
 /* Texts by which a device says that it does not know. */
 static int means_nothing(const char *text)
 {
@@ -427,7 +451,7 @@ static void take_values(cursor *c)
   while (take(c) && !is(c, ";")) {
     const double value = strtod_l(c->word, NULL, c->c_locale);
     if (!take(c) || !c->is_text) break;
-    if (!s || !means_nothing(c->word) || !(fabs(value) < 9e15)) continue;
+    if (!s || !(fabs(value) < 9e15) || !(means_nothing(c->word) || is_among(c->word, c->missing))) continue;
     s->missing = more(c, s->missing, s->n_missing, sizeof *s->missing);
     if (c->status) return;
     s->missing[s->n_missing++] = (uint64_t)(int64_t)value;
@@ -454,6 +478,7 @@ static void take_definition(cursor *c)
 
 static void rename_to(cursor *c, char **name)
 {
+  c->is_text = 0; /* a name, although in quotes */
   char *copy = copy_word(c);
   if (copy && *copy) {
     free(*name);
@@ -484,7 +509,10 @@ static void take_attribute(cursor *c, int is_default)
     bramah__dbc_message *m;
     bramah__dbc_signal *s = take_reference(c, &m);
     take(c);
-    if (s && strcmp(name, "SystemSignalLongSymbol") == 0) rename_to(c, &s->name);
+    const int is_long = s && strcmp(name, "SystemSignalLongSymbol") == 0;
+    if (is_long && signal_of(m, c->word) && signal_of(m, c->word) != s)
+      fail(c, BRAMAH_E_KEY, c->word, "the message %.60s has this signal twice", m->name);
+    if (is_long) rename_to(c, &s->name);
   }
   pass_statement(c);
 }
@@ -599,7 +627,8 @@ static char *read_file(cursor *c, size_t *n)
   return text;
 }
 
-bramah_status bramah__dbc_read(bramah__dbc *dbc, const char *path, const char *channel, bramah_diag *diag)
+bramah_status bramah__dbc_read(bramah__dbc *dbc, const char *path, const char *channel, const char *missing,
+                               bramah_diag *diag)
 {
   cursor *c = calloc(1, sizeof *c);
   size_t n = 0;
@@ -610,6 +639,7 @@ bramah_status bramah__dbc_read(bramah__dbc *dbc, const char *path, const char *c
                 .dbc = dbc,
                 .first = dbc->n_messages,
                 .channel = channel,
+                .missing = missing,
                 .j1939_format = -1};
   c->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (!c->c_locale) fail(c, BRAMAH_E_MEMORY, NULL, "out of memory");
@@ -649,12 +679,6 @@ void bramah__dbc_free(bramah__dbc *dbc)
 
 /* ---- decoding ---- */
 
-uint32_t bramah__j1939_group(uint32_t id)
-{
-  const uint32_t group = id >> 8 & UINT32_C(0x3ffff);
-  return (group >> 8 & 0xff) < 240 ? group & UINT32_C(0x3ff00) : group;
-}
-
 /* Its bits as a whole number; 0 if the frame does not have them. A little-endian signal goes up from its first bit, a
  * big-endian one down from its highest, through the bytes in their order. */
 static int raw_of(const bramah__dbc_signal *s, const unsigned char *data, unsigned n, uint64_t *out)
@@ -693,11 +717,13 @@ static int is_sent(const bramah__dbc_message *m, const bramah__dbc_signal *s, co
 }
 
 /* J1939-71, "transmitted signal ranges": above 250 (FA00, FA000000) of 255 a device has nothing to say, in fewer bits
- * with the two highest values. A range in the file that goes so far says that they are values. */
+ * with the two highest values. A range in the file that goes so far says that they are values, but never all ones of
+ * whole bytes: files have the range of the bits where nobody has thought of one. */
 static int is_unavailable(const bramah__dbc_signal *s, uint64_t raw, double value)
 {
   const uint64_t all = s->length >= 64 ? UINT64_MAX : (UINT64_C(1) << s->length) - 1;
   if (s->is_signed || s->is_float || s->length < 2) return 0;
+  if (raw == all && s->length >= 8) return 1;
   if (s->least < s->most && value >= s->least && value <= s->most) return 0;
   if (s->length % 8 == 0) return raw >> (s->length - 8) > 250;
   return raw >= all - 1;

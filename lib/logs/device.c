@@ -201,7 +201,7 @@ static void add_skipped(const bramah__device *d, bramah_log_counts *counts)
     if (n && !event->n) event->mark = bramah__mark(d->parts[d->part], line);
     event->n += n;
   }
-  if (info.lost && !counts->lost.n) counts->lost.mark = bramah__mark(d->parts[d->part], info.line);
+  if (info.lost && !counts->lost.n) counts->lost.mark = bramah__mark(d->parts[d->part], info.first_lost);
   counts->lost.n += info.lost;
   if (info.is_cut) note(&counts->cut, bramah__mark(d->parts[d->part], info.line));
 }

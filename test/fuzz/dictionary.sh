@@ -36,7 +36,7 @@ words() {
   study) keys "$io"/study_*.c && yaml && units ;;
   merge) keys "$io"/study_*.c && words log && printf '%s\n' ===== 100 '10?' first join skip counts gauge iso8601 ;;
   snapshot) grep -ohE '\(s(napshot)?, "[a-z ]+"' "$io"/../assess/*.c | sed -E 's/.*"(.*)"/\1/' && echo BRAMAHSN ;;
-  can) grep -ohE '"[A-Z][A-Za-z_]+"' "$io"/../logs/dbc.c | tr -d '"' && printf '%s\n' '@1-' '@0+' '|' ' m1M ' '%%' '(1.5) can0 100#' '##1' 'date ' 'base hex timestamps absolute' CANFD ' Rx d 8 ' LOGG LOBJ x ;;
+  can) grep -ohE '"[A-Z][A-Za-z_]+"' "$io"/../logs/dbc.c | tr -d '"' && printf '%s\n' '@1-' '@0+' '|' ' m1M ' '%%' '(1.5) can0 100#' '##1' 'date ' 'base hex timestamps absolute' CANFD ' Rx d 8 ' LOGG LOBJ x 1CECFF21#20140003FF00F000 1CEBFF21#01 18EC4421#10 18EC2144#11 ;;
   restore) ;;
   plan) keys "$io/plan_file.c" "$io/display_file.c" && yaml && units ;;
   cycles) keys "$io/work_file.c" && yaml && units ;;

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   const char *path = mark ? fuzz_part(1, mark + 4, size - head - 4) : fuzz_part(1, data, 0);
   uint64_t hash[2] = {0, 0};
   for (int k = 0; k < 2; k++) {
-    const bramah_log_format format = {.dbc = dbc, .skip_bad_rows = (int)(size % 2)};
+    const bramah_log_format format = {.dbc = dbc, .missing = "running 3", .skip_bad_rows = (int)(size % 2)};
     bramah_diag diag = {0};
     bramah_log_reader *reader = NULL;
     const bramah_status status = bramah_log_open(path, &format, &diag, &reader);

@@ -54,7 +54,10 @@ static const char machine[] =
     " SG_ two m2M : 8|8@1+ (1,0) [0|0] \"\" X\n SG_ deep m0 : 16|8@1+ (1,0) [0|0] \"\" X\n"
     "BO_ 2364540158 EEC1: 8 X\n SG_ EngineSpeed : 24|16@1+ (0.125,0) [0|8031.875] \"rpm\" X\n"
     "BO_ 2365518590 LFE1: 8 X\n SG_ FuelRate : 0|16@1+ (0.05,0) [0|3212.75] \"l/h\" X\n"
-    "BO_ 2364539134 Long: 20 X\n SG_ Late : 0|8@1+ (1,0) [0|0] \"\" X\n"
+    " SG_ Full : 16|16@1+ (1,0) [0|65535] \"\" X\n"
+    "BO_ 2364539134 Long: 20 X\n SG_ Late : 0|8@1+ (1,0) [0|0] \"\" X\n SG_ Last : 152|8@1+ (1,0) [0|0] \"\" "
+    "X\n"
+    "BO_ 2364538878 Longer: 1786 X\n SG_ Latest : 0|8@1+ (1,0) [0|0] \"\" X\n"
     "BO_ 300 Fd: 64 X\n SG_ last : 511|8@0+ (1,0) [0|0] \"\" X\n SG_ p1 : 0|8@1+ (1,0) [0|0] \"\" X\n"
     "CM_ SG_ 256 Angle \"of the crank; \\\"quoted\\\"\nBO_ 1 no message\";\n"
     "VAL_ 256 State 15 \"SNA\" 1 \"running\" 0 \"off\" ;\n"
@@ -68,6 +71,9 @@ static bramah_log_reader *open_log(bramah_diag *diag)
   bramah_log_open(path, &format, diag, &reader);
   return reader;
 }
+
+static uint64_t lost;
+static int first_lost;
 
 /* Rows as text: time in ns and cells. */
 static bramah_status read_log(char *out, size_t n, bramah_diag *diag)
@@ -93,6 +99,9 @@ static bramah_status read_log(char *out, size_t n, bramah_diag *diag)
         ck_assert(isnan(values[i]));
     used += (size_t)snprintf(out + used, n - used, "\n");
   }
+  info = bramah_log_get_info(reader);
+  lost = info.lost;
+  first_lost = info.first_lost;
   bramah_log_close(reader);
   return status;
 }
@@ -118,9 +127,11 @@ static const struct {
     /* J1939: whatever priority and sender; FFFF and FE.. are no measurement; what is no message is passed over. */
     {"(1.0) can0 0CF00400#FFFFFF803EFFFFFF\n(1.1) can0 18F00400#FFFFFFFFFFFFFFFF\n(1.2) can0 "
      "18FEF200#6400FFFFFFFFFFFF\n"
-     "(1.3) can0 18FEF200#00FEFFFFFFFFFFFF\n(1.4) can0 1FFFFFFF#00\n(1.5) can0 18FEF200#R8\n(1.6) can0 "
+     "(1.3) can0 18FEF200#00FEFFFFFFFFFFFF\n(1.35) can0 18FEF200#FFFFFFFEFFFFFFFF\n(1.4) can0 "
+     "1FFFFFFF#00\n(1.5) can0 18FEF200#R8\n(1.6) can0 "
      "20000080#0000000000000000\n",
-     "1000000000 EEC1.EngineSpeed=209.4395102\n1200000000 LFE1.FuelRate=1.388888889e-06\n"},
+     "1000000000 EEC1.EngineSpeed=209.4395102\n1200000000 LFE1.FuelRate=1.388888889e-06\n1350000000 "
+     "LFE1.Full=65279\n"},
     {"(1.0) can0 12C##301000000000000000000000000000000000000000000000000000000000000"
      "00000000000000000000000000000000000000000000000000000000000000007B\n(1.1) can0 12C  [02]  05 00\n",
      "1000000000 Fd.last=123 Fd.p1=1\n1100000000 Fd.p1=5\n"},
@@ -260,10 +271,130 @@ TEST(finds_signals_by_short_names)
   ck_assert_int_eq(bramah_log_find(reader, "LFE1.FuelRate", "m^3/s", &column, &diag), BRAMAH_OK);
   ck_assert_int_eq(bramah_log_find(reader, "p1", NULL, &column, &diag), BRAMAH_E_COLUMN);
   ck_assert_ptr_nonnull(strstr(diag.message, "the signal 'p1' is in more than one message"));
-  ck_assert_int_eq(bramah_log_find(reader, "Late", NULL, &column, &diag), BRAMAH_E_COLUMN);
-  ck_assert_ptr_nonnull(strstr(diag.message, "transport protocol"));
+  ck_assert_ptr_nonnull(strstr(diag.message, "write Double.p1 or Fd.p1"));
+  ck_assert_int_eq(bramah_log_find(reader, "Latest", NULL, &column, &diag), BRAMAH_E_COLUMN);
+  ck_assert_ptr_nonnull(strstr(diag.message, "more than 1785 bytes"));
   ck_assert_int_eq(bramah_log_find(reader, "Odd", "m", &column, &diag), BRAMAH_E_UNIT);
   ck_assert_ptr_nonnull(strstr(diag.message, "furlong"));
+  bramah_log_close(reader);
+}
+
+/* ---- J1939: messages of several frames ---- */
+
+/* TP.CM and TP.DT between the addresses 21 and 44, or to all: 20 bytes of the PGN F000, in three packets. */
+#define FRAME(time, id, data) "(" time ") can0 " id "#" data "\n"
+#define ANNOUNCE(time) FRAME(time, "1CECFF21", "20140003FF00F000")
+#define ASK(time) FRAME(time, "18EC4421", "10140003FF00F000")
+#define DATA(time, number, byte, to) FRAME(time, "1CEB" to "21", number byte "7B7B7B7B7B7B")
+static const struct {
+  const char *log, *rows;
+  uint64_t lost;
+  int first_lost;
+} packets[] = {
+    {ANNOUNCE("1.0") DATA("1.1", "01", "05", "FF") DATA("1.2", "02", "06", "FF")
+         DATA("1.3", "03", "07", "FF"),
+     "1300000000 Long.Late=5 Long.Last=123\n", 0, 0},
+    /* Asked for again, while others talk, with a last packet that is as short as it can be. */
+    {ASK("1.0") FRAME("1.01", "18EC2144", "110301FFFF00F000") DATA("1.1", "01", "05", "44") ANNOUNCE("1.1")
+         DATA("1.2", "02", "06", "44") FRAME("1.2", "1CEBFF22", "01FFFFFFFFFFFFFF")
+             FRAME("1.3", "18EC2144", "110201FFFF00F000") FRAME("1.31", "18EC2144", "110001FFFF00F000")
+                 DATA("1.4", "01", "08", "44") DATA("1.5", "02", "09", "44")
+                     FRAME("1.6", "18EB4421", "037B7B7B7B7B7C"),
+     "1600000000 Long.Late=8 Long.Last=124\n", 0, 0},
+    /* A packet is missing; the next message is whole. */
+    {ANNOUNCE("1.0") DATA("1.1", "01", "05", "FF") DATA("1.2", "03", "06", "FF") DATA("1.3", "02", "06", "FF")
+         ANNOUNCE("2.0") DATA("2.1", "01", "04", "FF") DATA("2.2", "02", "06", "FF")
+             DATA("2.3", "03", "06", "FF"),
+     "2300000000 Long.Late=4 Long.Last=123\n", 1, 3},
+    /* Begun anew; stopped; too late; asked for what was not sent; with wrong sizes. */
+    {ANNOUNCE("1.0") DATA("1.1", "01", "05", "FF") ANNOUNCE("1.2") DATA("1.3", "01", "06", "FF")
+         DATA("1.4", "02", "06", "FF") DATA("1.5", "03", "06", "FF"),
+     "1500000000 Long.Late=6 Long.Last=123\n", 1, 3},
+    {FRAME("0.5", "18F00021", "09") ASK("1.0") FRAME("1.2", "18EC2144", "FF03FFFFFF00F000")
+         DATA("1.3", "01", "06", "44") ANNOUNCE("2.0") DATA("3.3", "01", "06", "FF") ASK("4.0")
+             FRAME("4.2", "18EC2144", "110102FFFF00F000") FRAME("5.0", "1CECFF21", "20140004FF00F000")
+                 FRAME("6.0", "1CECFF21", "20080002FF00F000") FRAME("6.0", "1CECFF21", "20FFFFFFFF00F000"),
+     "500000000 Long.Late=9\n", 6, 3},
+    /* Nothing comes any more, which is not known before 1.25 s have gone by; nobody wants it. */
+    {ANNOUNCE("1.0") FRAME("2.3", "18F00021", "09"), "2300000000 Long.Late=9\n", 1, 2},
+    {ANNOUNCE("1.0") FRAME("2.2", "18F00021", "09"), "2200000000 Long.Late=9\n", 0, 0},
+    {FRAME("1.0", "1CECFF21", "20140003FF00F100") DATA("1.1", "03", "06", "FF")
+         FRAME("2.0", "18F00021", "09"),
+     "2000000000 Long.Late=9\n", 0, 0},
+};
+
+EACH_TEST(puts_packets_together, 0, sizeof packets / sizeof packets[0])
+{
+  char rows[1024];
+  bramah_diag diag = {0};
+  put_text(dbc, machine);
+  put_text(path, packets[_i].log);
+  const bramah_status status = read_log(rows, sizeof rows, &diag);
+  ck_assert_msg(!status, "%s", diag.message);
+  ck_assert_str_eq(rows, packets[_i].rows);
+  ck_assert_uint_eq(lost, packets[_i].lost);
+  ck_assert_int_eq(first_lost, packets[_i].first_lost);
+}
+
+/* The longest message; and more of them at a time than are kept, of which the oldest is lost. */
+TEST(packets_are_bounded)
+{
+  static char log[40000], rows[1024];
+  bramah_diag diag = {0};
+  char *at = log;
+  put_text(dbc, machine);
+  for (int to = 0; to < 33; to++)
+    at += sprintf(at, "(1.%02d) can0 18EC%02X21#10F906FFFF00F000\n", to, to + 1);
+  for (int to = 0; to < 2; to++)
+    for (int i = 1; i <= 255; i++)
+      at += sprintf(at, "(1.5) can0 18EB%02X21#%02X%02X070707070707\n", to + 1, i, (i + 2) & 255);
+  put_text(path, log);
+  const bramah_status status = read_log(rows, sizeof rows, &diag);
+  ck_assert_msg(!status, "%s", diag.message);
+  ck_assert_str_eq(rows, "1500000000 Long.Late=3 Long.Last=7\n");
+  ck_assert_uint_eq(lost, 1);
+}
+
+/* In one file without channels their identifiers tell them apart. */
+TEST(namesakes_are_told_apart)
+{
+  bramah_diag diag = {0};
+  size_t column;
+  put_text(dbc,
+           "BO_ 1 A: 1 X\n SG_ s : 0|8@1+ (1,0) [0|0] \"\" X\nBO_ 2565799680 A: 1 X\n SG_ s : 0|8@1+ (1,0) "
+           "[0|0] \"\" X\n"
+           "BO_ 3221225472 A: 1 X\n SG_ s : 0|8@1+ (1,0) [0|0] \"\" X\n SG_ z : 0|8@1+ (1,0) [0|0] \"\" X\n");
+  put_text(path, "(1.0) can0 001#05\n(1.1) can0 18EEFF00#07\n");
+  bramah_log_reader *reader = open_log(&diag);
+  ck_assert_msg(reader != NULL, "%s", diag.message);
+  ck_assert_int_eq(bramah_log_find(reader, "A.s", NULL, &column, &diag), BRAMAH_E_COLUMN);
+  ck_assert_ptr_nonnull(strstr(diag.message, "write 0x001.A.s or 0x18EEFF00.A.s"));
+  ck_assert_int_eq(bramah_log_find(reader, "z", NULL, &column, &diag), BRAMAH_E_COLUMN);
+  ck_assert_ptr_nonnull(strstr(diag.message, "nobody sends it"));
+  bramah_log_close(reader);
+  char rows[256];
+  ck_assert_int_eq(read_log(rows, sizeof rows, &diag), BRAMAH_OK);
+  ck_assert_str_eq(rows, "1000000000 0x001.A.s=5\n1100000000 0x18EEFF00.A.s=7\n");
+}
+
+/* The texts of `missing` are those of values, too. */
+TEST(texts_mean_no_sample)
+{
+  const bramah_log_format format = {.dbc = dbc, .missing = "- off"};
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  double values[64];
+  unsigned char present[64];
+  int end;
+  size_t column;
+  put_text(dbc, machine);
+  put_text(path, "(1.0) can0 100#0000000000000000\n(2.0) can0 100#0000000010000000\n");
+  ck_assert_int_eq(bramah_log_open(path, &format, &diag, &reader), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_find(reader, "State", NULL, &column, &diag), BRAMAH_OK);
+  for (int i = 0; i < 2; i++) {
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, &diag), BRAMAH_OK);
+    ck_assert_int_eq(present[column], i);
+  }
   bramah_log_close(reader);
 }
 
@@ -281,6 +412,7 @@ TEST(channels_have_their_own_files)
   ck_assert_int_eq(bramah_log_open(path, &format, &diag, &reader), BRAMAH_OK);
   ck_assert_int_eq(bramah_log_find(reader, "can0.A.s", NULL, &a, &diag), BRAMAH_OK);
   ck_assert_int_eq(bramah_log_find(reader, "can1.A.s", NULL, &b, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_find(reader, "A.s", NULL, &b, &(bramah_diag){0}), BRAMAH_E_COLUMN);
   double v[3];
   unsigned char present[3];
   int end;
@@ -443,7 +575,7 @@ TEST(doubles_are_those_of_csv)
 TEST(receives_frames)
 {
   int ends[2], end;
-  uint64_t lost = 0;
+  uint64_t dropped = 0;
   bramah__can_frame frame = {0};
   bramah_log_reader reader = {0};
   ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
@@ -457,13 +589,13 @@ TEST(receives_frames)
   ck_assert_int_eq(write(ends[1], &good, CAN_MTU), CAN_MTU);
   ck_assert_int_eq(write(ends[1], &fd, CANFD_MTU), CANFD_MTU);
   close(ends[1]);
-  ck_assert_int_eq(bramah__can_receive(&reader, &frame, &lost, &end), BRAMAH_OK);
+  ck_assert_int_eq(bramah__can_receive(&reader, &frame, &dropped, &end), BRAMAH_OK);
   ck_assert(!end && frame.is_extended && frame.id == 0x0CF00400u && frame.n == 3 && frame.data[2] == 3);
   ck_assert_int_gt(frame.time_ns, INT64_C(1500000000000000000));
   ck_assert_int_eq(frame.time_ns % 1000, 0);
-  ck_assert_int_eq(bramah__can_receive(&reader, &frame, &lost, &end), BRAMAH_OK);
+  ck_assert_int_eq(bramah__can_receive(&reader, &frame, &dropped, &end), BRAMAH_OK);
   ck_assert(!end && !frame.is_extended && frame.id == 0x12c && frame.n == 64 && frame.data[63] == 9);
-  ck_assert_int_eq(bramah__can_receive(&reader, &frame, &lost, &end), BRAMAH_OK);
+  ck_assert_int_eq(bramah__can_receive(&reader, &frame, &dropped, &end), BRAMAH_OK);
   ck_assert_int_eq(end, 1);
   close(ends[0]);
 }
