@@ -80,7 +80,8 @@ typedef struct bramah_log_info {
   int is_cut; /* 1: the end was reached and is none (a line without line end, a file that was not finished): its last number may be cut */
   uint64_t bad_rows; /* skipped, and the line of the first; 0 if none was */
   int first_bad_row;
-  uint64_t lost; /* frames that a CAN interface has dropped, because they were not read in time; wanted messages of
+  uint64_t
+      lost; /* frames that a CAN interface has dropped, because they were not read in time; wanted messages of
                   * several frames (J1939) of which one is missing; and the line of the first */
   int first_lost;
 } bramah_log_info;
@@ -181,9 +182,10 @@ typedef struct bramah_log_counts {
   bramah_log_event bad_rows;  /* left out */
   bramah_log_event bad_cells; /* taken for empty */
   bramah_log_event cut;       /* files that were cut or not finished: their last number may be cut */
-  bramah_log_event lost;      /* frames that a CAN interface has dropped, messages of several frames that are not whole */
-  uint64_t missing;           /* rows that would fill the gaps */
-  int64_t gap_mark;           /* row before the longest gap */
+  bramah_log_event
+      lost; /* frames that a CAN interface has dropped, messages of several frames that are not whole */
+  uint64_t missing; /* rows that would fill the gaps */
+  int64_t gap_mark; /* row before the longest gap */
   int64_t most_late_ns, longest_gap_ns;
 } bramah_log_counts;
 
