@@ -7,8 +7,6 @@
 #include "bramah/log.h"
 #include "bramah/session.h"
 
-/* A value in the unit people read. */
-void cli_print_value(double value, const char *si);
 /* A standard deviation in a readable unit, and its share of a value that is not 0. */
 void cli_print_sigma(double sigma, const char *si, double value);
 

@@ -8,20 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A value in the unit people read. */
-void cli_print_value(double value, const char *si)
-{
-  const cli_readable unit = cli_readable_unit(si);
-  printf("%.6g %s", unit.factor * value, unit.unit);
-}
-
 /* A standard deviation in a readable unit, and its share of a value that is not 0. */
 void cli_print_sigma(double sigma, const char *si, double value)
 {
   if (strcmp(si, "1") == 0)
     printf("%.6g", sigma);
   else
-    cli_print_value(sigma, si);
+    printf("%s", CLI_IN(si, sigma));
   if (fabs(value) > 0.0 && strcmp(si, "1") != 0) printf(" (%.3g %%)", 100.0 * sigma / fabs(value));
 }
 
@@ -75,9 +68,10 @@ static void explain_mechanism(const bramah_machine_plant *machine)
         printf("%s %s at ", k ? "," : "; starts with", name);
       snprintf(full, sizeof full, "%s.angle", name);
       const int turns = bramah_plant_find_output(&machine->plant, full) >= 0;
-      cli_print_value(output_named(machine, name, turns ? ".angle" : ".position"), turns ? "rad" : "m");
-      printf(" (%s) with ", origin(machine->machine, joint, name));
-      cli_print_value(output_named(machine, name, ".rate"), turns ? "rad/s" : "m/s");
+      printf("%s (%s) with %s",
+             CLI_IN(turns ? "rad" : "m", output_named(machine, name, turns ? ".angle" : ".position")),
+             origin(machine->machine, joint, name),
+             CLI_IN(turns ? "rad/s" : "m/s", output_named(machine, name, ".rate")));
     }
     printf("\n");
   }
@@ -96,10 +90,8 @@ static void explain_power(const bramah_machine *m)
     size_t at = 0;
     for (size_t k = 0; k < e->n_points; k++)
       if (e->torques[k] > most) most = e->torques[k], at = k;
-    printf("  engine %s: turns %s with at most ", e->name, e->joint);
-    cli_print_value(most, "N*m");
-    printf(" at ");
-    printf("%.6g rad/s", e->speeds[at]);
+    printf("  engine %s: turns %s with at most %s at %.6g rad/s", e->name, e->joint, CLI_IN("N*m", most),
+           e->speeds[at]);
     if (e->idle_speed > 0.0) printf(", idles at %.6g rad/s", e->idle_speed);
     if (e->stall > 0.0) printf(", stalls below %.6g rad/s", e->stall);
     printf(e->throttle.input ? ", as far as %s opens it\n" : ", with full throttle\n", e->throttle.input);
@@ -108,8 +100,7 @@ static void explain_power(const bramah_machine *m)
     const bramah_clutch *c = &m->clutches[i];
     printf("  clutch %s: %s drives", c->name, c->driving);
     for (size_t k = 0; k < c->n_driven; k++) printf("%s %s", k ? "," : "", c->driven[k]);
-    printf(" with at most ");
-    cli_print_value(c->torque, "N*m");
+    printf(" with at most %s", CLI_IN("N*m", c->torque));
     if (c->n_gears) printf(", %zu gear%s by %s", c->n_gears, plural(c->n_gears), c->gear.input);
     printf(c->command.input ? ", engaged by %s\n" : ", always engaged\n", c->command.input);
   }
@@ -121,9 +112,9 @@ static void explain_power(const bramah_machine *m)
       printf("  joint %s turns pump %s\n", m->load_sensing_pumps[i].drive.joint,
              m->load_sensing_pumps[i].name);
   for (size_t i = 0; i < m->n_joint_torques; i++) {
-    printf("  torque %s: on %s, at most ", m->joint_torques[i].name, m->joint_torques[i].joint);
-    cli_print_value(m->joint_torques[i].torque, "N*m");
-    printf(", by %s\n", m->joint_torques[i].command.input);
+    const bramah_joint_torque *t = &m->joint_torques[i];
+    printf("  torque %s: on %s, at most %s, by %s\n", t->name, t->joint, CLI_IN("N*m", t->torque),
+           t->command.input);
   }
 }
 
@@ -161,11 +152,8 @@ static void explain_unfelt(const bramah_machine_plant *machine, const bramah_ter
     }
   if (!(worst > 0.01 * tyre->radius)) return;
   printf("  note: tyres feel the ground below their patches, not what is in front of them: near [%.4g, %.4g] "
-         "m one as "
-         "%s would ride ",
-         at[0], at[1], tyre->name);
-  cli_print_value(worst, "m");
-  printf(" higher than it does\n");
+         "m one as %s would ride %s higher than it does\n",
+         at[0], at[1], tyre->name, CLI_IN("m", worst));
 }
 
 static void explain_ground(const bramah_machine_plant *machine)
@@ -218,26 +206,23 @@ static void explain_motion(const bramah_machine_plant *machine)
     printf("  force %s: on %s, in %s axes\n", m->forces[i].name, m->forces[i].body,
            m->forces[i].axes == BRAMAH_AXES_BODY ? "body" : "inertial");
   const bramah_terrain_options *field = &m->terrain.options;
-  if (field->nx) {
-    printf("  terrain: %zu x %zu cells of ", field->nx, field->ny);
-    cli_print_value(field->cell, "m");
-    printf(", from [%.6g, %.6g] to [%.6g, %.6g] m; its soil moves in simulations\n", field->origin[0],
-           field->origin[1], field->origin[0] + (double)field->nx * field->cell,
+  if (field->nx)
+    printf("  terrain: %zu x %zu cells of %s, from [%.6g, %.6g] to [%.6g, %.6g] m; its soil moves in "
+           "simulations\n",
+           field->nx, field->ny, CLI_IN("m", field->cell), field->origin[0], field->origin[1],
+           field->origin[0] + (double)field->nx * field->cell,
            field->origin[1] + (double)field->ny * field->cell);
-  }
   for (size_t i = 0; i < m->n_tools; i++)
     printf("  tool %s: of %s, %s\n", m->tools[i].name, m->tools[i].body,
            m->tools[i].tool.has_edge ? "cuts with an edge" : "cuts nothing");
   for (size_t i = 0; i < m->n_contacts; i++) explain_contact(machine, &m->contacts[i]);
-  for (size_t i = 0; i < m->n_tyres; i++) {
-    printf("  tyre %s: of %s, with a radius of ", m->tyres[i].name, m->tyres[i].body);
-    cli_print_value(m->tyres[i].radius, "m");
-    printf("\n");
-  }
+  for (size_t i = 0; i < m->n_tyres; i++)
+    printf("  tyre %s: of %s, with a radius of %s\n", m->tyres[i].name, m->tyres[i].body,
+           CLI_IN("m", m->tyres[i].radius));
   explain_ground(machine);
   for (size_t i = 0; i < m->n_brakes; i++) {
-    printf("  brake %s: holds %s with ", m->brakes[i].name, m->brakes[i].joint);
-    cli_print_value(m->brakes[i].torque, "N*m");
+    printf("  brake %s: holds %s with %s", m->brakes[i].name, m->brakes[i].joint,
+           CLI_IN("N*m", m->brakes[i].torque));
     if (m->brakes[i].command.input) printf(" as far as %s presses it", m->brakes[i].command.input);
     printf("\n");
   }
@@ -245,12 +230,9 @@ static void explain_motion(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_joints; i++) {
     const bramah_joint *joint = &m->joints[i];
     const char *unit = joint->type == BRAMAH_JOINT_PRISMATIC ? "m" : "rad";
-    if (joint->stop.stiffness == 0.0) continue;
-    printf("  stops of %s: at ", joint->name);
-    cli_print_value(joint->range[0], unit);
-    printf(" and ");
-    cli_print_value(joint->range[1], unit);
-    printf("\n");
+    if (joint->stop.stiffness != 0.0)
+      printf("  stops of %s: at %s and %s\n", joint->name, CLI_IN(unit, joint->range[0]),
+             CLI_IN(unit, joint->range[1]));
   }
   for (size_t i = 0; i < m->n_wheels; i++)
     printf("  wheel %s: %s rolls with a radius of %.6g m\n", m->wheels[i].name, m->wheels[i].body,
@@ -295,10 +277,7 @@ static void explain_elements(const bramah_machine *m)
           memcpy(&value, element + key->offset, sizeof value);
           if (value == 0.0) continue;
           printf("%s %s ", separator, key->name);
-          if (strcmp(key->unit, "1") == 0)
-            printf("%.6g", value);
-          else
-            cli_print_value(value, key->unit);
+          cli_print_sigma(value, key->unit, 0.0);
         } else {
           memcpy(&name, element + key->offset, sizeof name);
           if (!name) continue;
@@ -324,18 +303,15 @@ static void note_lag(const char *name, double lag, double step)
 static void explain_circuit(const bramah_machine_plant *machine)
 {
   const bramah_machine *m = machine->machine;
-  for (size_t i = 0; i < m->n_supplies; i++) {
-    printf("  supply %s: ", m->supplies[i].name);
-    cli_print_value(m->supplies[i].pressure, "Pa");
-    printf("\n");
-  }
+  for (size_t i = 0; i < m->n_supplies; i++)
+    printf("  supply %s: %s\n", m->supplies[i].name, CLI_IN("Pa", m->supplies[i].pressure));
   int equilibrium = m->n_metered_cylinders > 0;
   for (size_t i = 0; i < m->n_volumes; i++) {
-    equilibrium |= m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM;
-    printf("  volume %s: starts at ", m->volumes[i].name);
-    cli_print_value(bramah_model_get_info(machine->model).initial_pressures[i], "Pa");
-    printf("%s, %zu hose%s\n", m->volumes[i].initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "",
-           m->volumes[i].n_hoses, plural(m->volumes[i].n_hoses));
+    const bramah_volume *v = &m->volumes[i];
+    equilibrium |= v->initial == BRAMAH_PRESSURE_EQUILIBRIUM;
+    printf("  volume %s: starts at %s%s, %zu hose%s\n", v->name,
+           CLI_IN("Pa", bramah_model_get_info(machine->model).initial_pressures[i]),
+           v->initial == BRAMAH_PRESSURE_EQUILIBRIUM ? " (equilibrium)" : "", v->n_hoses, plural(v->n_hoses));
   }
   for (size_t i = 0; equilibrium && i < machine->plant.n_output; i++) {
     bramah_output_info info;
@@ -386,26 +362,21 @@ static void explain_actuators(const bramah_machine_plant *machine)
   for (size_t i = 0; i < m->n_cylinders; i++) {
     const bramah_cylinder *c = &m->cylinders[i];
     const double stroke = output_named(machine, c->name, ".stroke");
-    printf("  cylinder %s: from %s to %s, piston side %s, rod side %s; stroke ", c->name, c->body[0],
-           c->body[1], c->piston_volume, c->rod_volume);
-    cli_print_value(stroke, "m");
-    printf(", chambers ");
-    cli_print_value(c->piston_chamber_length + stroke - c->reference_stroke, "m");
-    printf(" and ");
-    cli_print_value(c->rod_chamber_length - stroke + c->reference_stroke, "m");
-    printf(", %s\n", friction_names[c->friction.model]);
+    printf("  cylinder %s: from %s to %s, piston side %s, rod side %s; stroke %s, chambers %s and %s, %s\n",
+           c->name, c->body[0], c->body[1], c->piston_volume, c->rod_volume, CLI_IN("m", stroke),
+           CLI_IN("m", c->piston_chamber_length + stroke - c->reference_stroke),
+           CLI_IN("m", c->rod_chamber_length - stroke + c->reference_stroke),
+           friction_names[c->friction.model]);
   }
   for (size_t i = 0; i < m->n_rotaries; i++) {
     const bramah_rotary *r = &m->rotaries[i];
     const double angle = output_named(machine, r->name, ".angle");
-    printf("  rotary actuator %s: turns %s, chambers %s and %s, displacement %.6g cm^3/rad; angle ", r->name,
-           r->joint, r->a_volume, r->b_volume, 1e6 * r->displacement);
-    cli_print_value(angle, "rad");
-    printf(", chambers ");
-    cli_print_value(r->a_angle + angle - r->reference_angle, "rad");
-    printf(" and ");
-    cli_print_value(r->b_angle - angle + r->reference_angle, "rad");
-    printf(", %s\n", friction_names[r->friction.model]);
+    printf("  rotary actuator %s: turns %s, chambers %s and %s, displacement %.6g cm^3/rad; angle %s, "
+           "chambers %s "
+           "and %s, %s\n",
+           r->name, r->joint, r->a_volume, r->b_volume, 1e6 * r->displacement, CLI_IN("rad", angle),
+           CLI_IN("rad", r->a_angle + angle - r->reference_angle),
+           CLI_IN("rad", r->b_angle - angle + r->reference_angle), friction_names[r->friction.model]);
   }
   for (size_t i = 0; i < m->n_pump_lines; i++) {
     const bramah_pump_line *l = &m->pump_lines[i];
@@ -415,12 +386,11 @@ static void explain_actuators(const bramah_machine_plant *machine)
   }
   for (size_t i = 0; i < m->n_metered_cylinders; i++) {
     const bramah_metered_cylinder *c = &m->metered_cylinders[i];
-    printf("  metered cylinder %s: from %s to %s, on %s, moved by input %s; stroke ", c->name, c->body[0],
-           c->body[1], c->pump_line, c->spool.input);
-    cli_print_value(output_named(machine, c->name, ".stroke"), "m");
-    printf(", load pressure ");
-    cli_print_value(output_named(machine, c->name, ".load_pressure"), "Pa");
-    printf(", %s\n", friction_names[c->friction.model]);
+    printf(
+        "  metered cylinder %s: from %s to %s, on %s, moved by input %s; stroke %s, load pressure %s, %s\n",
+        c->name, c->body[0], c->body[1], c->pump_line, c->spool.input,
+        CLI_IN("m", output_named(machine, c->name, ".stroke")),
+        CLI_IN("Pa", output_named(machine, c->name, ".load_pressure")), friction_names[c->friction.model]);
   }
 }
 

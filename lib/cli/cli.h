@@ -124,10 +124,19 @@ typedef struct cli_table {
 /* The number of columns is the length of `align`; header [n_columns], kept by reference. */
 cli_table cli_table_make(const char *title, const char *align, const char *const *header);
 void cli_table_free(cli_table *table);
-/* The next cell, row by row. Does nothing when memory is out: a summary must not end a run. */
+/* The next cells, row by row, with tabs between them in the format. Does nothing when memory is out: a summary must not end
+ * a run. */
 void cli_table_add(cli_table *table, const char *format, ...) CLI_PRINTF(2, 3);
+/* A short text, for an argument of printf and its like. */
+typedef struct cli_text {
+  char text[CLI_CELL];
+} cli_text;
 /* A number with four digits; empty if it is not finite. */
-void cli_table_add_number(cli_table *table, double value);
+cli_text cli_number_text(double value);
+#define CLI_NUMBER(value) (cli_number_text(value).text)
+/* A value given in SI with the unit people read: "12.5 deg". */
+cli_text cli_value_text(double value, const char *si);
+#define CLI_IN(si, value) (cli_value_text(value, si).text)
 void cli_table_print(const cli_table *table, FILE *file);
 bramah_status cli_table_report(const cli_table *table, bramah_report *report);
 
@@ -182,6 +191,9 @@ FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs);
 /* What was found of an FMU: how its states are saved, its derivatives, what a step costs. */
 void cli_print_fmu(const bramah_fmu *fmu, const char *begin, FILE *out);
 void cli_print_how(const bramah_machine_plant *machine, const bramah_step_report *steps, FILE *out);
+
+/* The last part of a path. */
+const char *cli_base_name(const char *path);
 
 /* 1 for a file that can be read twice: no pipe, no device. */
 int cli_is_regular(const char *path);

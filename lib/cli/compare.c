@@ -56,14 +56,11 @@ static void print(const bramah_comparison *c, int all, int different, bramah_rep
       same++;
       continue;
     }
-    cli_table_add(&table, "%s", column->name);
-    cli_table_add(&table, "%s", unit.unit);
-    cli_table_add(&table, "%llu", (unsigned long long)column->n);
-    cli_table_add_number(&table, unit.factor * column->rms);
-    cli_table_add_number(&table, column->n ? unit.factor * column->largest.difference : (double)NAN);
-    cli_table_add(&table, "%.9g", cli_seconds(column->largest.time_ns));
-    cli_table_add_number(&table, column->rms_sigmas);
-    cli_table_add_number(&table, column->most_sigmas);
+    cli_table_add(&table, "%s\t%s\t%llu\t%s\t%s\t%.9g\t%s\t%s", column->name, unit.unit,
+                  (unsigned long long)column->n, CLI_NUMBER(unit.factor * column->rms),
+                  CLI_NUMBER(column->n ? unit.factor * column->largest.difference : (double)NAN),
+                  cli_seconds(column->largest.time_ns), CLI_NUMBER(column->rms_sigmas),
+                  CLI_NUMBER(column->most_sigmas));
     if (column->beyond)
       cli_table_add(&table, "%llu from %.9g s on", (unsigned long long)column->beyond,
                     cli_seconds(column->first.time_ns));
@@ -276,19 +273,12 @@ static int read_factor(const cli_arguments *arguments, const char *name, double 
   return cli_wrong_use(arguments->command, "--%s: '%s' is not a number from 0 on", name, text);
 }
 
-/* The last part of a path. */
-static const char *base_of(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static int compare(const cli_arguments *arguments, bramah_compare_options *options)
 {
   const char *json = cli_value(arguments, "json"), *report = cli_value(arguments, "report");
   const char *const *files = arguments->operands;
   const char *const others[] = {files[0], files[1], json};
-  overlay o = {.name = {base_of(files[0]), base_of(files[1])}};
+  overlay o = {.name = {cli_base_name(files[0]), cli_base_name(files[1])}};
   const int all = cli_value(arguments, "all") != NULL;
   bramah_comparison *c = NULL;
   bramah_diag diag;

@@ -35,8 +35,7 @@ static bramah_status write_files(const char *directory, const bramah_c_source *s
 /* "machines/four-bar.yaml": four-bar */
 static const char *name_of_file(const char *path, char *out, size_t n)
 {
-  const char *slash = strrchr(path, '/');
-  snprintf(out, n, "%s", slash ? slash + 1 : path);
+  snprintf(out, n, "%s", cli_base_name(path));
   char *suffix = strrchr(out, '.');
   if (suffix) *suffix = '\0';
   return out;

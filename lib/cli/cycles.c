@@ -84,18 +84,15 @@ static void show_cycles(showing *v, const bramah_work_run_result *run)
     const bramah_work_measures *m = &run->cycles[i];
     double widest, least;
     worst_borders(c, &widest, &least);
-    cli_table_add(&table, "%zu%s", i + 1, c->complete ? "" : "*");
-    cli_table_add(&table, "%.2f", m->begin);
+    cli_table_add(&table, "%zu%s\t%.2f", i + 1, c->complete ? "" : "*", m->begin);
     for (int k = 0; k < PHASES; k++) cli_table_add(&table, "%.2f", m->time[k]);
     cli_table_add(&table, "%.2f", m->end - m->begin);
     add_load(&table, loads.factor, m->load, m->load_sigma);
-    cli_table_add_number(&table, fuels.factor * m->fuel);
-    cli_table_add_number(&table, 1e-3 * m->energy);
-    cli_table_add_number(&table, m->arm.duration > 0.0 ? (double)m->arm.reversals : (double)NAN);
-    cli_table_add_number(&table, m->arm.duration > 0.0 ? m->arm.range : (double)NAN);
-    cli_table_add(&table, "± %.2f", 0.5 * widest);
-    cli_table_add(&table, "%.3f", least);
-    cli_table_add(&table, "%s", c->doubt ? c->doubt : "");
+    cli_table_add(&table, "%s\t%s\t%s\t%s\t± %.2f\t%.3f\t%s", CLI_NUMBER(fuels.factor * m->fuel),
+                  CLI_NUMBER(1e-3 * m->energy),
+                  CLI_NUMBER(m->arm.duration > 0.0 ? (double)m->arm.reversals : (double)NAN),
+                  CLI_NUMBER(m->arm.duration > 0.0 ? m->arm.range : (double)NAN), 0.5 * widest, least,
+                  c->doubt ? c->doubt : "");
   }
   show_table(v, &table);
 }
@@ -115,21 +112,14 @@ static void show_runs(showing *v)
     const bramah_work_measures *m = &run->whole;
     const bramah_movement none = {.reversals_per_minute = NAN, .deviation = NAN, .range = NAN, .travel = NAN},
                           *arm = m->arm.duration > 0.0 ? &m->arm : &none;
-    cli_table_add(&table, "%s%s", run->name, run->cut->doubt ? " !" : "");
-    cli_table_add(&table, "%s", run->person);
-    cli_table_add(&table, "%s", run->attachment ? run->attachment : "");
-    cli_table_add(&table, "%zu", run->cut->n_cycles);
-    cli_table_add(&table, "%.1f", m->end - m->begin);
-    cli_table_add_number(&table, run->cycle_time);
+    cli_table_add(&table, "%s%s\t%s\t%s\t%zu\t%.1f\t%s", run->name, run->cut->doubt ? " !" : "", run->person,
+                  run->attachment ? run->attachment : "", run->cut->n_cycles, m->end - m->begin,
+                  CLI_NUMBER(run->cycle_time));
     add_load(&table, loads.factor, m->load, m->load_sigma);
-    cli_table_add_number(&table, fuels.factor * m->fuel);
-    cli_table_add_number(&table, arm->reversals_per_minute);
-    cli_table_add_number(&table, arm->deviation);
-    cli_table_add_number(&table, arm->range);
-    cli_table_add_number(&table, arm->travel);
-    cli_table_add_number(&table, 1e-3 * m->work);
-    cli_table_add_number(&table, 1e-3 * m->positive_work);
-    cli_table_add_number(&table, m->near_stalls);
+    cli_table_add(&table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", CLI_NUMBER(fuels.factor * m->fuel),
+                  CLI_NUMBER(arm->reversals_per_minute), CLI_NUMBER(arm->deviation), CLI_NUMBER(arm->range),
+                  CLI_NUMBER(arm->travel), CLI_NUMBER(1e-3 * m->work), CLI_NUMBER(1e-3 * m->positive_work),
+                  CLI_NUMBER(m->near_stalls));
   }
   show_table(v, &table);
 }
@@ -170,9 +160,7 @@ static void show_leaderboard(showing *v)
         cli_table_add(&table, "%zu", person->place);
       else
         cli_table_add(&table, "%s", "");
-      cli_table_add(&table, "%s", person->name);
-      cli_table_add(&table, "%zu", person->attempts);
-      cli_table_add_number(&table, person->score);
+      cli_table_add(&table, "%s\t%zu\t%s", person->name, person->attempts, CLI_NUMBER(person->score));
     }
   show_table(v, &table);
 }
@@ -225,17 +213,13 @@ static void show_questions(showing *v)
     const bramah_rank_test *t = &q->test;
     if (q->why_not) continue;
     asked++;
-    cli_table_add(&table, "%s", q->what);
-    cli_table_add(&table, "%s", q->is_friedman ? "Friedman" : "Spearman");
-    cli_table_add(&table, "%zu", (size_t)t->n);
-    cli_table_add(&table, "%.3f", t->statistic);
+    cli_table_add(&table, "%s\t%s\t%zu\t%.3f", q->what, q->is_friedman ? "Friedman" : "Spearman",
+                  (size_t)t->n, t->statistic);
     if (q->is_friedman)
       cli_table_add(&table, "W %.3f", t->effect);
     else
       cli_table_add(&table, "%.2f to %.2f", t->low, t->high);
-    cli_table_add(&table, "%.4f", t->p);
-    cli_table_add(&table, "%.4f", q->adjusted);
-    cli_table_add_number(&table, t->critical);
+    cli_table_add(&table, "%.4f\t%.4f\t%s", t->p, q->adjusted, CLI_NUMBER(t->critical));
   }
   if (asked)
     show_table(v, &table);

@@ -325,9 +325,9 @@ static cli_table print_modes(const analysis *a, int *moves, FILE *out)
     const bramah_mode *m = &modes->mode[k];
     cli_table_add(&table, "%zu", k + 1);
     cli_table_add(&table, m->pair ? "%.6g ± %.6gi" : "%.6g", m->re, m->im);
-    cli_table_add_number(&table, m->pair ? m->frequency : (double)NAN);
-    cli_table_add_number(&table, m->pair || m->stability != BRAMAH_MARGINAL ? m->damping : (double)NAN);
-    cli_table_add(&table, "%s%s", stability_name(m->stability), m->defective ? ", defective" : "");
+    cli_table_add(&table, "%s\t%s\t%s%s", CLI_NUMBER(m->pair ? m->frequency : (double)NAN),
+                  CLI_NUMBER(m->pair || m->stability != BRAMAH_MARGINAL ? m->damping : (double)NAN),
+                  stability_name(m->stability), m->defective ? ", defective" : "");
     add_shares(&table, a->n_shares, a->share + k * a->n_shares, a->share_name);
     add_shares(&table, modes->n, m->participation, s->x_name);
   }
@@ -359,12 +359,8 @@ static bramah_status print_approaches(const analysis *a, FILE *out, bramah_diag 
         least = fmin(least, hypot(s->re[j] - mode->re, fabs(s->im[j]) - mode->im));
       off = fmax(off, least / fmax(hypot(mode->re, mode->im), 1.0));
     }
-    cli_table_add(&table, "%s", name[i]);
-    cli_table_add(&table, "%zu", s->n);
-    cli_table_add(&table, "%zu", s->n_spurious);
-    cli_table_add_number(&table, s->gap);
-    cli_table_add(&table, "%.1e", off);
-    cli_table_add_number(&table, growth);
+    cli_table_add(&table, "%s\t%zu\t%zu\t%s\t%.1e\t%s", name[i], s->n, s->n_spurious, CLI_NUMBER(s->gap), off,
+                  CLI_NUMBER(growth));
     bramah_spectrum_free(s);
   }
   if (!status) cli_table_print(&table, out);

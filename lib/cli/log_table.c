@@ -7,10 +7,7 @@
 static void add(cli_table *table, const char *name, const char *what, uint64_t n, const char *where)
 {
   if (!n) return;
-  cli_table_add(table, "%.60s", name);
-  cli_table_add(table, "%s", what);
-  cli_table_add(table, "%llu", (unsigned long long)n);
-  cli_table_add(table, "%s", where);
+  cli_table_add(table, "%.60s\t%s\t%llu\t%s", name, what, (unsigned long long)n, where);
 }
 
 /* The line, with the file where the device has several. */
@@ -18,10 +15,10 @@ static void place(const bramah_log_stream *log, const bramah_log_device *device,
                   size_t n)
 {
   int line;
-  const char *path = bramah_log_stream_place(log, mark, &line), *slash = strrchr(path, '/');
+  const char *path = bramah_log_stream_place(log, mark, &line);
   const char *record = bramah_log_row_word(path), *word = record ? record : "line";
   if (device->n_files > 1)
-    snprintf(out, n, "%.36s %s %d", slash ? slash + 1 : path, word, line);
+    snprintf(out, n, "%.36s %s %d", cli_base_name(path), word, line);
   else
     snprintf(out, n, "%s %d", word, line);
 }
@@ -54,10 +51,7 @@ cli_table cli_log_table(const bramah_log_stream *log, const bramah_plant *plant)
                  {"messages lost: dropped by the interface, or not whole", &c->lost, 0},
                  {"the file was cut, or not finished: its last number may be cut", &c->cut, 0}};
     add(&table, device.name, "files that follow each other", device.n_files > 1 ? device.n_files : 0, "");
-    cli_table_add(&table, "%.60s", device.name);
-    cli_table_add(&table, "rows");
-    cli_table_add(&table, "%llu", (unsigned long long)c->rows);
-    cli_table_add(&table, "%s", "");
+    cli_table_add(&table, "%.60s\trows\t%llu\t", device.name, (unsigned long long)c->rows);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
       const bramah_log_event *event = lines[i].event;
       where[0] = '\0';

@@ -165,10 +165,11 @@ static void print_summary(FILE *file, const bramah_mapping *m)
                     : c->role == BRAMAH_MAPPED_TO_INPUT ? c->input
                                                         : "?",
                     c->role == BRAMAH_MAPPED_TO_INPUT ? ", command" : "");
-    cli_table_add(&table, "%.20s", c->unit ? c->unit : "");
-    cli_table_add(&table, "%s", c->role == BRAMAH_MAPPED_TO_NOTHING ? "" : c->sign < 0 ? "-" : "+");
-    cli_table_add_number(&table, c->correlation);
-    cli_table_add(&table, "%.70s", c->doubt);
+    cli_table_add(&table, "%.20s\t%s\t%s\t%.70s", c->unit ? c->unit : "",
+                  c->role == BRAMAH_MAPPED_TO_NOTHING ? ""
+                  : c->sign < 0                       ? "-"
+                                                      : "+",
+                  CLI_NUMBER(c->correlation), c->doubt);
   }
   cli_table_print(&table, file);
   cli_table_free(&table);

@@ -135,26 +135,34 @@ void cli_table_free(cli_table *table) { free(table->cells); }
 
 void cli_table_add(cli_table *table, const char *format, ...)
 {
-  if (table->n_cells == table->room) {
-    const size_t room = table->room ? 2 * table->room : 64;
-    char(*cells)[CLI_CELL] = realloc(table->cells, room * sizeof *cells);
-    if (!cells) return;
-    table->cells = cells;
-    table->room = room;
-  }
+  enum { BORDER = 0x1F }; /* a tab of the format, not one of a name */
+  char cells_of[1024], text[8192], *next;
   va_list list;
+  snprintf(cells_of, sizeof cells_of, "%s", format);
+  for (char *tab = cells_of; (tab = strchr(tab, '\t'));) *tab = BORDER;
   va_start(list, format);
-  vsnprintf(table->cells[table->n_cells], CLI_CELL, format, list);
+  vsnprintf(text, sizeof text, cells_of, list);
   va_end(list);
-  bramah_make_printable(table->cells[table->n_cells++]);
+  for (char *cell = text; cell; cell = next) {
+    if (table->n_cells == table->room) {
+      const size_t room = table->room ? 2 * table->room : 64;
+      char(*cells)[CLI_CELL] = realloc(table->cells, room * sizeof *cells);
+      if (!cells) return;
+      table->cells = cells;
+      table->room = room;
+    }
+    next = strchr(cell, BORDER);
+    if (next) *next++ = '\0';
+    snprintf(table->cells[table->n_cells], CLI_CELL, "%.*s", CLI_CELL - 1, cell);
+    bramah_make_printable(table->cells[table->n_cells++]);
+  }
 }
 
-void cli_table_add_number(cli_table *table, double value)
+cli_text cli_number_text(double value)
 {
-  if (isfinite(value))
-    cli_table_add(table, "%.4g", value);
-  else
-    cli_table_add(table, "%s", "");
+  cli_text out = {""};
+  if (isfinite(value)) snprintf(out.text, sizeof out.text, "%.4g", value);
+  return out;
 }
 
 /* Characters of a text in UTF-8. */
@@ -219,6 +227,14 @@ cli_readable cli_readable_unit(const char *si)
   if (strcmp(si, "m/s") == 0) return (cli_readable){"mm/s", 1e3};
   if (strcmp(si, "m^3/s") == 0) return (cli_readable){"L/min", 6e4};
   return (cli_readable){si, 1.0};
+}
+
+cli_text cli_value_text(double value, const char *si)
+{
+  const cli_readable unit = cli_readable_unit(si);
+  cli_text out;
+  snprintf(out.text, sizeof out.text, "%.6g %s", unit.factor * value, unit.unit);
+  return out;
 }
 
 /* ---- files ---- */
@@ -300,6 +316,12 @@ FILE *cli_summary_stream(size_t n_outputs, const char *const *outputs)
   for (size_t i = 0; i < n_outputs; i++)
     if (outputs[i] && strcmp(outputs[i], "-") == 0) return stderr;
   return stdout;
+}
+
+const char *cli_base_name(const char *path)
+{
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
 }
 
 int cli_is_regular(const char *path)

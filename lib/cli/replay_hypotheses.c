@@ -112,11 +112,9 @@ cli_table cli_hypotheses_table(const cli_replay_run *r)
         bramah_hypotheses_get_result(r->hypotheses, bramah_hypotheses_leading(r->hypotheses)).log_likelihood;
   for (size_t k = 0; k < r->n_members; k++) {
     const bramah_hypothesis_result of = bramah_hypotheses_get_result(r->hypotheses, k);
-    cli_table_add(&table, "%s", of.name);
-    cli_table_add(&table, "%.4g", 100.0 * of.prior);
-    cli_table_add(&table, "%.4g", of.probability < 1e-99 ? 0.0 : 100.0 * of.probability);
-    cli_table_add(&table, "%.1f", of.log_likelihood - largest);
-    cli_table_add_number(&table, of.apart);
+    cli_table_add(&table, "%s\t%.4g\t%.4g\t%.1f\t%s", of.name, 100.0 * of.prior,
+                  of.probability < 1e-99 ? 0.0 : 100.0 * of.probability, of.log_likelihood - largest,
+                  CLI_NUMBER(of.apart));
     if (of.leads_from_ns == INT64_MAX)
       cli_table_add(&table, of.first_led_ns == INT64_MAX ? "-" : "(%.9g s)", cli_seconds(of.first_led_ns));
     else

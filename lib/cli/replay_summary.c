@@ -94,16 +94,14 @@ static cli_table consistency_table(const bramah_assess_results *results)
   for (size_t i = 0; i < (n > 1 ? n + 1 : n); i++) {
     const bramah_consistency *c = i < n ? &results->sensor[i] : &results->all;
     const double whole = c->samples ? (double)c->samples : 1.0;
-    cli_table_add(&table, "%s", c->name ? c->name : "all together");
-    cli_table_add(&table, "%llu", (count)c->fused);
+    cli_table_add(&table, "%s\t%llu", c->name ? c->name : "all together", (count)c->fused);
     if (left_out) cli_table_add(&table, "%.3g", 100.0 * (double)c->gated / whole);
     if (left_out) cli_table_add(&table, "%.3g", 100.0 * (double)c->saturated / whole);
     if (isnan(c->low)) {
       for (int k = 0; k < 4; k++) cli_table_add(&table, "%s", k < 3 ? "" : "no sample");
       continue;
     }
-    cli_table_add(&table, "%.4f", c->nis);
-    cli_table_add(&table, "%.4f to %.4f", c->low, c->high);
+    cli_table_add(&table, "%.4f\t%.4f to %.4f", c->nis, c->low, c->high);
     if (isnan(c->lag_1))
       cli_table_add(&table, "%s", "");
     else
@@ -151,9 +149,7 @@ static void list_times(const bramah_event *event, int with_ends, char *cell)
 static void add_event(cli_table *table, const char *what, uint64_t n, const char *times)
 {
   if (!n) return;
-  cli_table_add(table, "%s", what);
-  cli_table_add(table, "%llu", (count)n);
-  cli_table_add(table, "%s", times);
+  cli_table_add(table, "%s\t%llu\t%s", what, (count)n, times);
 }
 
 /* The first alarm of sensor i, or of all jointly. */
@@ -214,8 +210,7 @@ static cli_table events_table(const bramah_coupled *plant, const bramah_assess_r
 static double add_name(cli_table *table, const char *name, const char *si)
 {
   const cli_readable unit = cli_readable_unit(si);
-  cli_table_add(table, "%s", name);
-  cli_table_add(table, "%s", unit.unit);
+  cli_table_add(table, "%s\t%s", name, unit.unit);
   return unit.factor;
 }
 
@@ -226,10 +221,8 @@ static cli_table phases_table(const bramah_assess_results *results, double step)
   cli_table table = cli_table_make("Phases", "lrrr", heads);
   for (size_t i = 0; i < results->n_phases; i++) {
     const bramah_filter_phase *phase = &results->phase[i];
-    cli_table_add(&table, "%s", phase->name);
-    cli_table_add(&table, "%.0f", (double)phase->begun);
-    cli_table_add(&table, "%.6g", step * (double)phase->steps);
-    cli_table_add(&table, "%.1f",
+    cli_table_add(&table, "%s\t%.0f\t%.6g\t%.1f", phase->name, (double)phase->begun,
+                  step * (double)phase->steps,
                   100.0 * (double)phase->steps / fmax(1.0, (double)results->filter.predictions));
   }
   return table;
@@ -252,14 +245,12 @@ static void estimate_tables(const bramah_assess_results *results, cli_table out[
     const cli_readable unit = cli_readable_unit(a->unit);
     cli_table_add(&out[0], "%s", a->name);
     static const char *const of[] = {"", "", "bias of ", "gain of ", "delay of "};
-    cli_table_add(&out[0], "%s%s", of[a->kind], a->at);
-    cli_table_add(&out[0], "%s", unit.unit);
+    cli_table_add(&out[0], "%s%s\t%s", of[a->kind], a->at, unit.unit);
     if (!a->is_estimated || a->estimated_from_ns == INT64_MIN)
       cli_table_add(&out[0], a->is_estimated ? "the start" : "considered");
     else
       cli_table_add(&out[0], "%.9g s", cli_seconds(a->estimated_from_ns));
-    cli_table_add(&out[0], "%.6g", unit.factor * a->value);
-    cli_table_add_number(&out[0], unit.factor * a->sigma);
+    cli_table_add(&out[0], "%.6g\t%s", unit.factor * a->value, CLI_NUMBER(unit.factor * a->sigma));
   }
 
   out[1] = cli_table_make("What unknown commands cost (mean standard deviations; known: a second "
@@ -268,18 +259,15 @@ static void estimate_tables(const bramah_assess_results *results, cli_table out[
   for (size_t i = 0; i < results->n_input_costs; i++) {
     const bramah_input_cost *cost = &results->input_cost[i];
     const double factor = add_name(&out[1], cost->name, cost->unit);
-    cli_table_add_number(&out[1], factor * cost->sigma);
-    cli_table_add_number(&out[1], factor * cost->sigma_known);
-    cli_table_add_number(&out[1], cost->sigma / cost->sigma_known);
+    cli_table_add(&out[1], "%s\t%s\t%s", CLI_NUMBER(factor * cost->sigma),
+                  CLI_NUMBER(factor * cost->sigma_known), CLI_NUMBER(cost->sigma / cost->sigma_known));
   }
 
   out[2] = cli_table_make("Adapted noise, at the end", "lrrl", adapted);
   for (size_t i = 0; i < results->n_adapted; i++) {
     const bramah_adapted *noise = &results->adapted[i];
-    cli_table_add(&out[2], "%s", noise->name);
-    cli_table_add(&out[2], "%.3g", noise->factor);
-    cli_table_add_number(&out[2], noise->sigma);
-    cli_table_add(&out[2], "%s", noise->limited ? "at its limit" : "");
+    cli_table_add(&out[2], "%s\t%.3g\t%s\t%s", noise->name, noise->factor, CLI_NUMBER(noise->sigma),
+                  noise->limited ? "at its limit" : "");
   }
 
   out[3] = cli_table_make("Errors against the truth (RMSE; % of the largest magnitude of the truth)",
@@ -289,17 +277,13 @@ static void estimate_tables(const bramah_assess_results *results, cli_table out[
   for (size_t k = 0; k < results->n_accuracies; k++) {
     const bramah_accuracy *c = &results->accuracy[k];
     const double factor = add_name(&out[3], c->name, c->unit);
-    cli_table_add_number(&out[3], factor * c->estimate.value);
-    cli_table_add(&out[3], "%.3f", c->estimate.percent);
-    cli_table_add(&out[3], "%.1f", 100.0 * c->estimate.inside);
-    cli_table_add_number(&out[3], factor * c->model.value);
-    cli_table_add_number(&out[3], factor * c->measured.value);
+    cli_table_add(&out[3], "%s\t%.3f\t%.1f\t%s\t%s", CLI_NUMBER(factor * c->estimate.value),
+                  c->estimate.percent, 100.0 * c->estimate.inside, CLI_NUMBER(factor * c->model.value),
+                  CLI_NUMBER(factor * c->measured.value));
     if (!results->totals.smooth_steps) continue;
     add_name(&out[4], c->name, c->unit);
-    cli_table_add_number(&out[4], factor * c->estimate.value);
-    cli_table_add_number(&out[4], factor * c->smoothed.value);
-    cli_table_add(&out[4], "%.3f", c->smoothed.percent);
-    cli_table_add(&out[4], "%.1f", 100.0 * c->smoothed.inside);
+    cli_table_add(&out[4], "%s\t%s\t%.3f\t%.1f", CLI_NUMBER(factor * c->estimate.value),
+                  CLI_NUMBER(factor * c->smoothed.value), c->smoothed.percent, 100.0 * c->smoothed.inside);
   }
 }
 
@@ -348,9 +332,8 @@ static cli_table diagnosis_table(const bramah_diagnosis *d)
                   e->group == i ? "" : first->what);
   }
   if (d && d->opens) {
-    cli_table_add(&table, "%.40s within 4 sigma of where it opens", d->opens);
-    cli_table_add(&table, "-");
-    cli_table_add(&table, "for %.3g %% of that time", 100.0 * d->opens_share);
+    cli_table_add(&table, "%.40s within 4 sigma of where it opens\t-\tfor %.3g %% of that time", d->opens,
+                  100.0 * d->opens_share);
   }
   return table;
 }
@@ -420,13 +403,8 @@ static cli_table hidden_table(const bramah_assess_results *results)
     const bramah_hidden *h = &results->hidden[i];
     const cli_readable of = cli_readable_unit(h->sensor_unit);
     const double factor = add_name(&table, h->name, h->unit);
-    cli_table_add(&table, "%.3g", factor * h->effect);
-    cli_table_add(&table, "%.1f", h->sigmas);
-    cli_table_add(&table, "%s", h->sensor);
-    cli_table_add(&table, "%.3g", of.factor * h->offset);
-    cli_table_add(&table, "%s", of.unit);
-    cli_table_add_number(&table, h->begin);
-    cli_table_add_number(&table, h->end);
+    cli_table_add(&table, "%.3g\t%.1f\t%s\t%.3g\t%s\t%s\t%s", factor * h->effect, h->sigmas, h->sensor,
+                  of.factor * h->offset, of.unit, CLI_NUMBER(h->begin), CLI_NUMBER(h->end));
   }
   return table;
 }
@@ -450,9 +428,7 @@ static cli_table verdict_table(const bramah_verdict *verdict)
       n++;
       failed += !finding->passed;
     }
-    cli_table_add(&table, "%s", worst->what);
-    cli_table_add_number(&table, worst->value);
-    cli_table_add(&table, "%s", worst->unit);
+    cli_table_add(&table, "%s\t%s\t%s", worst->what, CLI_NUMBER(worst->value), worst->unit);
     bramah_finding_tolerated(worst, text, sizeof text);
     cli_table_add(&table, "%s", text);
     if (failed)

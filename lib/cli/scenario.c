@@ -11,7 +11,7 @@
 /* "estimate.csv" becomes "estimate.shown.csv"; NULL: memory is out. */
 char *cli_shown_path(const char *output)
 {
-  const char *slash = strrchr(output, '/'), *name = slash ? slash + 1 : output, *end = strrchr(name, '.');
+  const char *name = cli_base_name(output), *end = strrchr(name, '.');
   const size_t n = end && end > name ? (size_t)(end - output) : strlen(output),
                size = n + sizeof ".shown.csv";
   char *path = malloc(size);
@@ -67,20 +67,15 @@ static void add_rules(cli_table *table, size_t n, const bramah_rule_result *rule
                       const bramah_rule_result *by_truth)
 {
   for (size_t i = 0; i < n; i++) {
-    cli_table_add(table, "%s", rules[i].name);
-    if (rules[i].times)
-      cli_table_add(table, "%llu times", (unsigned long long)rules[i].times);
-    else
-      cli_table_add(table, "never");
-    cli_table_add_number(table, rules[i].first);
-    cli_table_add_number(table, NAN);
-    cli_table_add_number(table, NAN);
-    cli_table_add_number(table, rules[i].lost > 0.0 ? -rules[i].lost : 0.0);
+    const unsigned long long times = rules[i].times;
+    cli_table_add(table, times ? "%s\t%llu times" : "%s\tnever", rules[i].name, times);
+    cli_table_add(table, "%s\t\t\t%s", CLI_NUMBER(rules[i].first),
+                  CLI_NUMBER(rules[i].lost > 0.0 ? -rules[i].lost : 0.0));
     if (by_truth)
-      cli_table_add(table, "%llu times", (unsigned long long)by_truth[i].times);
+      cli_table_add(table, "%llu times\t%s", (unsigned long long)by_truth[i].times,
+                    CLI_NUMBER(by_truth[i].first));
     else
-      cli_table_add_number(table, NAN);
-    cli_table_add_number(table, by_truth ? by_truth[i].first : (double)NAN);
+      cli_table_add(table, "\t");
   }
 }
 
@@ -93,14 +88,11 @@ cli_table cli_scenario_table(bramah_display *display)
   cli_table table = cli_table_make("Scenario, by the estimates", "llrrrrlr", header);
   for (size_t i = 0; by && i < by->n_tasks; i++) {
     const bramah_task_result *task = &by->task[i];
-    cli_table_add(&table, "%s", task->name);
-    cli_table_add(&table, "%s", of_task(task));
-    cli_table_add_number(&table, task->begun);
-    cli_table_add_number(&table, task->ended);
-    cli_table_add(&table, "%.1f", 100.0 * task->sure);
-    cli_table_add_number(&table, task->is == BRAMAH_TASK_DONE ? task->points - task->lost : 0.0);
-    cli_table_add(&table, "%s", truth ? of_task(&truth->task[i]) : "");
-    cli_table_add_number(&table, truth ? truth->task[i].ended : (double)NAN);
+    cli_table_add(&table, "%s\t%s\t%s\t%s\t%.1f\t%s\t%s\t%s", task->name, of_task(task),
+                  CLI_NUMBER(task->begun), CLI_NUMBER(task->ended), 100.0 * task->sure,
+                  CLI_NUMBER(task->is == BRAMAH_TASK_DONE ? task->points - task->lost : 0.0),
+                  truth ? of_task(&truth->task[i]) : "",
+                  CLI_NUMBER(truth ? truth->task[i].ended : (double)NAN));
   }
   if (!by) return table;
   add_rules(&table, by->n_penalties, by->penalty, truth ? truth->penalty : NULL);

@@ -108,8 +108,7 @@ static void print_errors(view *v, bramah_sensor_study_case c, FILE *out)
     for (c.study = 0; c.study < is->n_studies; c.study++) {
       double inside = 0.0;
       size_t banded = 0;
-      cli_table_add(&table, "%s", is->filters[c.filter].name);
-      cli_table_add(&table, "%s", is->plan->studies[c.study].name);
+      cli_table_add(&table, "%s\t%s", is->filters[c.filter].name, is->plan->studies[c.study].name);
       for (size_t i = 0; i < is->n_signals; i++) {
         const double share = mean_of(v, &c, i, BRAMAH_METRIC_INSIDE);
         add_short(&table, mean_of(v, &c, i, BRAMAH_METRIC_RMSE));
@@ -122,8 +121,7 @@ static void print_errors(view *v, bramah_sensor_study_case c, FILE *out)
       cli_table_add(&table, "%s", short_verdict(verdict_of(v, &c)));
     }
   for (int noise = 0; noise < 2; noise++) {
-    cli_table_add(&table, "%s", noise ? "sensor noise" : "model alone");
-    cli_table_add(&table, "%s", "");
+    cli_table_add(&table, "%s\t", noise ? "sensor noise" : "model alone");
     for (size_t i = 0; i < is->n_signals; i++)
       add_short(&table,
                 noise ? sensor_noise(v, c, i) : is->signals[c.scenario * is->n_signals + i].model_alone);
@@ -184,8 +182,7 @@ static void print_comparisons(view *v, FILE *out)
     const bramah_sensor_study_case best = best_set(v, f);
     bramah_sensor_study_case a = best;
     for (a.study = 0; a.study < is->n_studies; a.study++) {
-      cli_table_add(&studies, "%s", is->filters[f].name);
-      cli_table_add(&studies, "%s", is->plan->studies[a.study].name);
+      cli_table_add(&studies, "%s\t%s", is->filters[f].name, is->plan->studies[a.study].name);
       add_comparison(v, &studies, &a, &best);
     }
   }
@@ -198,8 +195,7 @@ static void print_comparisons(view *v, FILE *out)
     const bramah_sensor_study_case first = {.scenario = all, .study = all, .filter = f};
     bramah_sensor_study_case a = first;
     for (a.rate = 0; a.rate < is->n_rates; a.rate++) {
-      cli_table_add(&rates, "%s", is->filters[f].name);
-      cli_table_add(&rates, "%.6g Hz", is->rates[a.rate]);
+      cli_table_add(&rates, "%s\t%.6g Hz", is->filters[f].name, is->rates[a.rate]);
       add_comparison(v, &rates, &a, &first);
       add_short(&rates, bramah_sensor_study_compare(v->study, BRAMAH_METRIC_SAW_TOOTH, all, &a, NULL).mean);
     }
@@ -213,8 +209,7 @@ static void print_comparisons(view *v, FILE *out)
       bramah_sensor_study_case a = {.scenario = i ? i - 1 : all, .study = all, .filter = f, .rate = all};
       bramah_sensor_study_case first = a;
       first.filter = 0;
-      cli_table_add(&filters, "%s", is->filters[f].name);
-      cli_table_add(&filters, "%s", i ? is->scenarios[i - 1].name : "all");
+      cli_table_add(&filters, "%s\t%s", is->filters[f].name, i ? is->scenarios[i - 1].name : "all");
       add_comparison(v, &filters, &a, &first);
     }
   print_table(v, &filters, out);

@@ -200,12 +200,6 @@ static int word_value(const cli_arguments *arguments, const char *name, const wo
 
 /* ---- tables ---- */
 
-static const char *base_name(const char *path)
-{
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static cli_table consistency_table(const bramah_tune_result *r)
 {
   static const char *const header[] = {"log",       "sensor", "NIS before",  "lag 1 before",
@@ -215,8 +209,7 @@ static cli_table consistency_table(const bramah_tune_result *r)
   for (size_t k = 0; k < r->n_consistency; k++) {
     const bramah_tune_consistency *c = &r->consistency[k];
     const bramah_tune_colour *was = &c->before, *is = &c->after;
-    cli_table_add(&table, "%s", base_name(c->log));
-    cli_table_add(&table, "%s", c->sensor ? c->sensor : "all together");
+    cli_table_add(&table, "%s\t%s", cli_base_name(c->log), c->sensor ? c->sensor : "all together");
     const int few = !(is->low > 0.0);
     const char *level = few                  ? "too few samples to judge"
                         : is->nis > is->high ? "larger than assumed"
@@ -227,21 +220,11 @@ static cli_table consistency_table(const bramah_tune_result *r)
                          : !is->coloured    ? ", white"
                          : is->lag[0] > 0.0 ? ", remains coloured: something is not modelled"
                                             : ", anticorrelated: less plant noise would do";
-    cli_table_add_number(&table, was->nis);
-    if (!c->sensor) { /* which have no common lag */
-      cli_table_add(&table, "%s", "");
-      cli_table_add_number(&table, is->nis);
-      cli_table_add(&table, "%.4f to %.4f", is->low, is->high);
-      cli_table_add(&table, "%s", "");
-      cli_table_add(&table, "%s", level);
-      continue;
-    }
-    const int any = is->n > 0.0;
-    cli_table_add_number(&table, was->lag[0]);
-    cli_table_add_number(&table, is->nis);
-    cli_table_add(&table, "%.4f to %.4f", is->low, is->high);
-    cli_table_add_number(&table, is->lag[0]);
-    cli_table_add(&table, "%s%s", any ? level : "no sample", any ? colour : "");
+    const int all = !c->sensor, any = all || is->n > 0.0; /* all together have no common lag */
+    cli_table_add(&table, "%s\t%s\t%s\t%.4f to %.4f\t%s\t%s%s", CLI_NUMBER(was->nis),
+                  CLI_NUMBER(all ? (double)NAN : was->lag[0]), CLI_NUMBER(is->nis), is->low, is->high,
+                  CLI_NUMBER(all ? (double)NAN : is->lag[0]), any ? level : "no sample",
+                  any && !all ? colour : "");
   }
   return table;
 }
@@ -253,11 +236,8 @@ static cli_table certainty_table(const bramah_tune_result *r)
   cli_table table = cli_table_make("Values found", "llrrll", header);
   for (size_t i = 0; i < r->n; i++) {
     const bramah_tuned_value *v = &r->values[i];
-    cli_table_add(&table, "%s", v->path);
-    cli_table_add(&table, "%s", v->unit);
-    cli_table_add_number(&table, v->before);
-    cli_table_add(&table, "%.4g", v->found);
-    cli_table_add(&table, "%.4g to %.4g%s", v->low, v->high,
+    cli_table_add(&table, "%s\t%s\t%s\t%.4g\t%.4g to %.4g%s", v->path, v->unit, CLI_NUMBER(v->before),
+                  v->found, v->low, v->high,
                   v->flat       ? " (flat)"
                   : v->at_bound ? " (at its bound)"
                                 : "");
@@ -279,15 +259,15 @@ static void make_folds_tables(const bramah_tune_result *r, cli_table *tables)
   for (size_t f = 0; f < r->n_folds; f++) {
     const bramah_tune_fold *fold = &r->folds[f];
     if (!fold->n_held) continue;
-    const char *name = base_name(r->logs[fold->held[0]]);
+    const char *name = cli_base_name(r->logs[fold->held[0]]);
     if (fold->n_held == 1)
       cli_table_add(&tables[0], "%s", name);
     else
       cli_table_add(&tables[0], "%s and %zu more", name, fold->n_held - 1);
     const bramah_tune_verdict *const verdicts[] = {&fold->given, &fold->found, &fold->all};
     for (size_t i = 0; i < 3; i++) {
-      cli_table_add(&tables[0], "%.5f", verdicts[i]->cost / verdicts[i]->used);
-      cli_table_add_number(&tables[0], verdicts[i]->nis);
+      cli_table_add(&tables[0], "%.5f\t%s", verdicts[i]->cost / verdicts[i]->used,
+                    CLI_NUMBER(verdicts[i]->nis));
     }
   }
 
@@ -301,11 +281,8 @@ static void make_folds_tables(const bramah_tune_result *r, cli_table *tables)
       most = fmax(most, x);
       sum += x / (double)r->n_folds;
     }
-    cli_table_add(&tables[1], "%s", r->values[i].path);
-    cli_table_add(&tables[1], "%s", r->values[i].unit);
-    cli_table_add_number(&tables[1], least);
-    cli_table_add_number(&tables[1], sum);
-    cli_table_add_number(&tables[1], most);
+    cli_table_add(&tables[1], "%s\t%s\t%s\t%s\t%s", r->values[i].path, r->values[i].unit, CLI_NUMBER(least),
+                  CLI_NUMBER(sum), CLI_NUMBER(most));
   }
 }
 
@@ -318,13 +295,10 @@ static cli_table profile_table(const bramah_tune_result *r)
                      "lllrrrr", header);
   for (size_t j = 0; j < r->n; j++) {
     const bramah_tune_profile *p = &r->values[j].profile;
-    cli_table_add(&table, "%s", r->values[j].path);
-    cli_table_add(&table, "%s", r->values[j].unit);
-    cli_table_add(&table, "%.4g to %.4g", p->low, p->high);
+    cli_table_add(&table, "%s\t%s\t%.4g to %.4g", r->values[j].path, r->values[j].unit, p->low, p->high);
     for (size_t end = 0; end < 2; end++) {
       const size_t i = end ? p->n - 1 : 0;
-      cli_table_add_number(&table, p->x[i]);
-      cli_table_add(&table, "%.3f", p->cost[i]);
+      cli_table_add(&table, "%s\t%.3f", CLI_NUMBER(p->x[i]), p->cost[i]);
     }
   }
   return table;
@@ -339,12 +313,9 @@ static cli_table criteria_table(const bramah_tune_result *r)
   for (int c = 0; c < BRAMAH_TUNE_CRITERIA && least < r->n_tried; c++) {
     if (r->best[c] == r->n_tried) continue;
     const bramah_tune_verdict *v = &r->tried[r->best[c]].verdict;
-    cli_table_add(&table, "%s", criteria[c].name);
-    cli_table_add(&table, "%zu", r->best[c] + 1);
-    cli_table_add(&table, "%.3f", v->cost - r->tried[least].verdict.cost);
-    cli_table_add_number(&table, v->distance);
-    cli_table_add_number(&table, 100.0 * v->rmse);
-    cli_table_add_number(&table, v->prediction);
+    cli_table_add(&table, "%s\t%zu\t%.3f\t%s\t%s\t%s", criteria[c].name, r->best[c] + 1,
+                  v->cost - r->tried[least].verdict.cost, CLI_NUMBER(v->distance),
+                  CLI_NUMBER(100.0 * v->rmse), CLI_NUMBER(v->prediction));
   }
   return table;
 }
@@ -353,9 +324,8 @@ static cli_table criteria_table(const bramah_tune_result *r)
 
 static bramah_status write_evaluations(const char *path, const bramah_tune_result *r, bramah_diag *diag)
 {
-  const int own = strcmp(path, "-") != 0;
-  FILE *file = own ? fopen(path, "w") : stdout;
-  if (!file) return cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be created: %s", strerror(errno));
+  FILE *file = cli_create(path, diag);
+  if (!file) return BRAMAH_E_FILE;
   fputs("evaluation,phase,slope,outcome,criterion,cost,nis,nis_distance,rmse,prediction,innovations,gated,"
         "front",
         file);
@@ -375,9 +345,7 @@ static bramah_status write_evaluations(const char *path, const bramah_tune_resul
     for (size_t k = 0; k < r->n; k++) cli_tune_put_number(t->x[k], file);
     fputc('\n', file);
   }
-  const int bad = ferror(file) != 0, unclosed = own ? fclose(file) != 0 : fflush(file) != 0;
-  return bad || unclosed ? cli_fail(diag, BRAMAH_E_FILE, path, 0, NULL, "cannot be written completely")
-                         : BRAMAH_OK;
+  return cli_finish(file, path, diag);
 }
 
 /* ---- the page ---- */
@@ -502,7 +470,7 @@ static bramah_status answer(bramah_report *report, const bramah_tune_result *r)
         reason + used, sizeof reason - used,
         "Of %zu sensors in the logs %zu have innovations of another size than stated and %zu coloured ones; "
         "the worst is %s in %s: mean NIS %.3g, %.3g to %.3g would do, correlation %.2g.",
-        judged, off, coloured, worst->sensor, base_name(worst->log), worst->after.nis, worst->after.low,
+        judged, off, coloured, worst->sensor, cli_base_name(worst->log), worst->after.nis, worst->after.low,
         worst->after.high, worst->after.lag[0]);
   else
     snprintf(reason + used, sizeof reason - used,
