@@ -10,7 +10,7 @@
  *         scores.c      score tests of causes
  *         augmented.c   augmented states, and what sensors show with them
  *         filter_state.c  snapshots; P, its root and whether they are sound
- *   smoother.c, adaptive.c    go along with a filter; ukf.c, observability.c need none
+ *   smoother.c, adaptive.c    go along with a filter; observability.c needs none
  *   update.c        arithmetic that knows no filter */
 #ifndef BRAMAH_ESTIMATORS_FILTER_INTERNAL_H
 #define BRAMAH_ESTIMATORS_FILTER_INTERNAL_H

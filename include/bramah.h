@@ -19,7 +19,6 @@
 #include <bramah/smoother.h>
 #include <bramah/status.h>
 #include <bramah/terrain.h>
-#include <bramah/ukf.h>
 #include <bramah/worksite.h>
 
 /* libbramah-tools: files, logs, tuning, reports */

@@ -7,7 +7,7 @@
 #include "bramah/filter.h"
 #include "bramah/replay.h"
 #include "bramah/smoother.h"
-#include "bramah/ukf.h"
+#include "test/support/ukf.h"
 #include "lib/plant/residual_derivative.h"
 #include "test/bench/bench.h"
 #include "test/support/four_bar.h"

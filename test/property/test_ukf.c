@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The unscented filter: equal to the error-state filter on a linear plant, as good on the four-bar, through a
  * change of the independent coordinates, and what it refuses. */
-#include "bramah/ukf.h"
+#include "test/support/ukf.h"
 #include "lib/plant/plant_table.h"
 #include "test/support/four_bar.h"
 #include "test/support/linear_run.h"

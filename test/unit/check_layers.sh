@@ -32,7 +32,7 @@ below='lib/base/|lib/math/|lib/graph/|lib/multibody/|lib/hydraulics/|lib/terrain
 check lib/machine "bramah/(status|machine|plant|terrain)\.h|$below"
 check lib/plant "bramah/(status|machine|plant|coupled|terrain|worksite)\.h|$below|lib/plant/"
 check sensors 'bramah/(status|plant|sensor)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/'
-estimators='bramah/(status|plant|sensor|filter|adaptive|alarm|monitor|observability|replay|smoother|ukf)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/|estimators/'
+estimators='bramah/(status|plant|sensor|filter|adaptive|alarm|monitor|observability|replay|smoother)\.h|lib/base/|lib/math/|lib/plant/plant_table\.h|sensors/|estimators/'
 check estimators "$estimators" 'estimators/batch.c estimators/filter_source.c estimators/lockstep.c estimators/lockstep.h estimators/lockstep_internal.h estimators/lockstep_cycle.c estimators/lockstep_augmented.c'
 for file in batch.c lockstep.c lockstep.h lockstep_internal.h lockstep_cycle.c lockstep_augmented.c; do # makes plants of its own, and keeps them in lanes
   check estimators/$file "$estimators|bramah/(batch|coupled)\.h|lib/plant/(compiled|lockstep)\.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "bramah/ukf.h"
+#include "test/support/ukf.h"
 #include "estimators/filter_internal.h"
 #include "estimators/update.h"
 #include "lib/base/diag.h"

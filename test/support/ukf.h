@@ -22,14 +22,10 @@
  * none: E_UNSUPPORTED.
  *
  * After a successful init nothing allocates. */
-#ifndef BRAMAH_UKF_H
-#define BRAMAH_UKF_H
+#ifndef BRAMAH_TEST_SUPPORT_UKF_H
+#define BRAMAH_TEST_SUPPORT_UKF_H
 
 #include "bramah/filter.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* How the points are spread. */
 typedef struct bramah_ukf_options {
@@ -39,7 +35,7 @@ typedef struct bramah_ukf_options {
 } bramah_ukf_options;
 
 /* All of them at their defaults. */
-BRAMAH_API void bramah_ukf_options_default(bramah_ukf_options *options);
+void bramah_ukf_options_default(bramah_ukf_options *options);
 
 typedef struct bramah_ukf bramah_ukf;
 
@@ -48,21 +44,20 @@ typedef struct bramah_ukf bramah_ukf;
  * (defaults). Errors: those of bramah_filter_init; E_VALUE (alpha, beta, kappa); E_UNSUPPORTED (augmented
  * states, noise of parameters or gates in the options, which it does not have; the plant's coordinates can be
  * read neither by its function nor as outputs). */
-BRAMAH_API bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors,
-                                        const bramah_sensor *sensors, const bramah_filter_options *options,
-                                        const bramah_ukf_options *unscented, bramah_diag *diag,
-                                        bramah_ukf **out);
-BRAMAH_API void bramah_ukf_free(bramah_ukf *ukf); /* NULL allowed */
+bramah_status bramah_ukf_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
+                             const bramah_filter_options *options, const bramah_ukf_options *unscented,
+                             bramah_diag *diag, bramah_ukf **out);
+void bramah_ukf_free(bramah_ukf *ukf); /* NULL allowed */
 
 /* One cycle, as for the filter of bramah/filter.h. On error plant and covariance are as before the call.
  * Errors: those of the plant, of which one that a sigma point meets names its state; E_NOT_FINITE;
  * E_NOT_SPD. All samples count as measured at the present time: nothing like bramah_filter_correct_at is
  * there, and bramah/replay.h does not run this filter. Compare the two by samples on the
  * grid of the step, or by the same shifted ones given to bramah_filter_correct. */
-BRAMAH_API bramah_status bramah_ukf_set_inputs(bramah_ukf *ukf, const double *u, bramah_diag *diag);
-BRAMAH_API bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);
-BRAMAH_API bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,
-                                            bramah_diag *diag);
+bramah_status bramah_ukf_set_inputs(bramah_ukf *ukf, const double *u, bramah_diag *diag);
+bramah_status bramah_ukf_predict(bramah_ukf *ukf, bramah_diag *diag);
+bramah_status bramah_ukf_correct(bramah_ukf *ukf, const double *y, const unsigned char *present,
+                                 bramah_diag *diag);
 
 /* Results, as of the filter; pointers hold as long as it lives. Innovations are those of all sensors
  * together, before the correction; those of saturated samples, which are left out, are NaN. */
@@ -75,11 +70,8 @@ typedef struct bramah_ukf_report {
 } bramah_ukf_report;
 
 /* All of it. */
-BRAMAH_API bramah_ukf_report bramah_ukf_get_report(const bramah_ukf *ukf);
+bramah_ukf_report bramah_ukf_get_report(const bramah_ukf *ukf);
 /* Standard deviation of output i of the plant; NaN where the output has no row. */
-BRAMAH_API double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i);
+double bramah_ukf_output_sigma(bramah_ukf *ukf, size_t i);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
