@@ -103,15 +103,8 @@ bramah_status bramah_alarm_init(bramah_filter *filter, const bramah_alarm_option
 bramah_status bramah_alarm_new(bramah_filter *filter, const bramah_alarm_options *options, bramah_diag *diag,
                                bramah_alarm **out)
 {
-  const size_t size = bramah_alarm_size(filter);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "alarm", "out of memory");
-  const bramah_status status = bramah_alarm_init(filter, options, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
+  BRAMAH__MAKE_IN_OWN("alarm", bramah_alarm_size(filter),
+                      bramah_alarm_init(filter, options, mem, size, diag, out));
 }
 
 void bramah_alarm_free(bramah_alarm *alarm)

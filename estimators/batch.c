@@ -260,15 +260,7 @@ bramah_status bramah_batch_init(const bramah_batch_options *o, void *mem, size_t
 
 bramah_status bramah_batch_new(const bramah_batch_options *options, bramah_diag *diag, bramah_batch **out)
 {
-  const size_t size = bramah_batch_size(options);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "batch", "out of memory");
-  const bramah_status status = bramah_batch_init(options, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
+  BRAMAH__MAKE_IN_OWN("batch", bramah_batch_size(options), bramah_batch_init(options, mem, size, diag, out));
 }
 
 bramah_status bramah_batch_of(size_t n, bramah_filter *const *filters, bramah_diag *diag, bramah_batch **out)

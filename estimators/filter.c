@@ -176,17 +176,10 @@ bramah_status bramah_filter_init(const bramah_plant *plant, size_t n_sensors, co
 bramah_status bramah_filter_new(const bramah_plant *plant, size_t n_sensors, const bramah_sensor *sensors,
                                 const bramah_filter_options *options, bramah_diag *diag, bramah_filter **out)
 {
-  bramah_status status = bramah__plant_check(plant, diag);
+  const bramah_status status = bramah__plant_check(plant, diag);
   if (status != BRAMAH_OK) return status;
-  const size_t size = bramah_filter_size(plant, n_sensors, options);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "filter", "out of memory");
-  status = bramah_filter_init(plant, n_sensors, sensors, options, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
+  BRAMAH__MAKE_IN_OWN("filter", bramah_filter_size(plant, n_sensors, options),
+                      bramah_filter_init(plant, n_sensors, sensors, options, mem, size, diag, out));
 }
 
 void bramah_filter_free(bramah_filter *f)

@@ -127,15 +127,8 @@ bramah_status bramah_monitor_init(bramah_filter *filter, void *mem, size_t size,
 
 bramah_status bramah_monitor_new(bramah_filter *filter, bramah_diag *diag, bramah_monitor **out)
 {
-  const size_t size = bramah_monitor_size(filter);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "monitor", "out of memory");
-  const bramah_status status = bramah_monitor_init(filter, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
+  BRAMAH__MAKE_IN_OWN("monitor", bramah_monitor_size(filter),
+                      bramah_monitor_init(filter, mem, size, diag, out));
 }
 
 void bramah_monitor_free(bramah_monitor *monitor)

@@ -147,15 +147,8 @@ bramah_status bramah_rewind_new(bramah_filter *filter, const bramah_rewind_optio
   bramah_rewind_options o;
   const char *wrong = take_options(filter, options, &o);
   if (wrong) return bramah__fail(diag, BRAMAH_E_VALUE, "rewind", wrong);
-  const size_t size = bramah_rewind_size(filter, &o);
-  void *mem = size ? bramah__aligned_new(size) : NULL;
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "rewind", "out of memory");
-  const bramah_status status = bramah_rewind_init(filter, &o, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
+  BRAMAH__MAKE_IN_OWN("rewind", bramah_rewind_size(filter, &o),
+                      bramah_rewind_init(filter, &o, mem, size, diag, out));
 }
 
 void bramah_rewind_free(bramah_rewind *rewind)

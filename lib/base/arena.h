@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "bramah/status.h"
+#include "lib/base/diag.h"
 
 #define BRAMAH__ALIGN 64u
 
@@ -60,6 +61,19 @@ uint64_t bramah__mark_of(const void *mem);
 /* Aligned memory of its own, zero-filled, and its release. */
 void *bramah__aligned_new(size_t size);
 void bramah__aligned_free(void *mem);
+
+/* The body of a creator that takes memory once and has `make` put the object there, which finds it as `mem` with `size` bytes;
+ * the creator knows diag and out, the object a member own_memory. */
+#define BRAMAH__MAKE_IN_OWN(what, bytes, make)                                                               \
+  const size_t size = (bytes);                                                                               \
+  void *mem = size ? bramah__aligned_new(size) : NULL;                                                       \
+  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, what, "out of memory");                               \
+  const bramah_status made = (make);                                                                         \
+  if (made == BRAMAH_OK)                                                                                     \
+    (*out)->own_memory = 1;                                                                                  \
+  else                                                                                                       \
+    bramah__aligned_free(mem);                                                                               \
+  return made
 
 /* An arena in memory of its own, to be released by bramah__aligned_free(arena->base): that is where the object
  * is cut first. `what` is named by E_MEMORY. */

@@ -74,15 +74,7 @@ bramah_status bramah_coupled_init(const bramah_model *model, void *mem, size_t s
 
 bramah_status bramah_coupled_new(const bramah_model *model, bramah_diag *diag, bramah_coupled **out)
 {
-  const size_t size = bramah_coupled_size(model);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "plant", "out of memory");
-  const bramah_status status = bramah_coupled_init(model, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
+  BRAMAH__MAKE_IN_OWN("plant", bramah_coupled_size(model), bramah_coupled_init(model, mem, size, diag, out));
 }
 
 void bramah_coupled_free(bramah_coupled *plant)

@@ -196,16 +196,10 @@ bramah_status bramah_worksite_init(bramah_coupled *machine, void *mem, size_t si
 
 bramah_status bramah_worksite_new(bramah_coupled *machine, bramah_diag *diag, bramah_worksite **out)
 {
-  const size_t size = bramah_worksite_size(machine->model);
+  const size_t needed = bramah_worksite_size(machine->model);
   *out = NULL;
-  void *mem = bramah__aligned_new(size ? size : HEAD);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "worksite", "out of memory");
-  const bramah_status status = bramah_worksite_init(machine, mem, size, diag, out);
-  if (status)
-    bramah__aligned_free(mem);
-  else
-    (*out)->own_memory = 1;
-  return status;
+  BRAMAH__MAKE_IN_OWN("worksite", needed ? needed : HEAD,
+                      bramah_worksite_init(machine, mem, size, diag, out));
 }
 
 void bramah_worksite_free(bramah_worksite *site)

@@ -271,17 +271,10 @@ bramah_status bramah_terrain_new(const bramah_terrain_options *options, bramah_d
                                  bramah_terrain **out)
 {
   *out = NULL;
-  bramah_status status = check_numbers(options, diag); /* sizes are reckoned with next */
+  const bramah_status status = check_numbers(options, diag); /* sizes are reckoned with next */
   if (status) return status;
-  const size_t size = bramah_terrain_size(options);
-  void *mem = bramah__aligned_new(size);
-  if (!mem) return bramah__fail(diag, BRAMAH_E_MEMORY, "terrain", "out of memory");
-  status = bramah_terrain_init(options, mem, size, diag, out);
-  if (status == BRAMAH_OK)
-    (*out)->own_memory = 1;
-  else
-    bramah__aligned_free(mem);
-  return status;
+  BRAMAH__MAKE_IN_OWN("terrain", bramah_terrain_size(options),
+                      bramah_terrain_init(options, mem, size, diag, out));
 }
 
 void bramah_terrain_free(bramah_terrain *t)
