@@ -12,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file while it is being read; the pool holds everything it points to. */
-typedef struct loaded_display {
-  bramah_display_file display; /* first: the caller's pointer is ours */
-  bramah__pool pool;
-} loaded_display;
-
 static void *member(void *object, size_t offset) { return (unsigned char *)object + offset; }
 
 /* ---- values of a gauge: in its unit, which a number alone has ---- */
@@ -403,38 +397,15 @@ static const bramah__key display_keys[] = {
 
 const bramah__table bramah__display_table = {.keys = display_keys};
 
-static bramah_status read_display(const char *path, bramah_mistake tell, void *user, bramah_diag *diag,
-                                  bramah_display_file **out)
-{
-  loaded_display *whole = calloc(1, sizeof *whole);
-  if (!whole) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a display file");
-  const bramah__file_of of = {"display", &bramah__display_table, &whole->pool, &whole->display,
-                              &whole->display.file};
-  const bramah_status status = bramah__read_file_of(path, &of, tell, user, diag);
-  if (status)
-    bramah_display_file_free(&whole->display);
-  else
-    *out = &whole->display;
-  return status;
-}
+const bramah__file_of bramah__display_file = {"display", &bramah__display_table, sizeof(bramah_display_file),
+                                              offsetof(bramah_display_file, file), NULL};
 
 bramah_status bramah_display_load(const char *path, bramah_diag *diag, bramah_display_file **out)
 {
-  return read_display(path, NULL, NULL, diag, out);
+  void *display = NULL;
+  const bramah_status status = bramah__read_file_of(path, &bramah__display_file, NULL, NULL, diag, &display);
+  *out = display;
+  return status;
 }
 
-void bramah__display_check(const char *path, bramah_mistake tell, void *user)
-{
-  bramah_display_file *display = NULL;
-  bramah_diag diag;
-  read_display(path, tell, user, &diag, &display);
-  bramah_display_file_free(display);
-}
-
-void bramah_display_file_free(bramah_display_file *display)
-{
-  loaded_display *whole = (loaded_display *)display;
-  if (!whole) return;
-  bramah__pool_free(&whole->pool);
-  free(whole);
-}
+void bramah_display_file_free(bramah_display_file *display) { bramah__file_free(display); }

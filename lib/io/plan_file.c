@@ -6,12 +6,6 @@
 
 #include <stdlib.h>
 
-/* The plan while it is being read; the pool holds everything it points to. */
-typedef struct loaded {
-  bramah_plan plan; /* first: the caller's pointer is ours */
-  bramah__pool pool;
-} loaded;
-
 #define CHANGES(key, type, member)                                                                           \
   BRAMAH__KEY(key, bramah__read_changes, type, member, .count_offset = offsetof(type, n_##member))
 
@@ -112,38 +106,15 @@ static const bramah__key plan_keys[] = {
 
 const bramah__table bramah__plan_table = {.keys = plan_keys, .finish = finish_plan};
 
-/* tell NULL: the first mistake ends the reading. */
-static bramah_status load(const char *path, bramah_mistake tell, void *user, bramah_diag *diag,
-                          bramah_plan **out)
-{
-  loaded *whole = calloc(1, sizeof *whole);
-  if (!whole) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a plan");
-  const bramah__file_of of = {"plan", &bramah__plan_table, &whole->pool, &whole->plan, &whole->plan.file};
-  const bramah_status status = bramah__read_file_of(path, &of, tell, user, diag);
-  if (status)
-    bramah__plan_free(&whole->plan);
-  else
-    *out = &whole->plan;
-  return status;
-}
+const bramah__file_of bramah__plan_file = {"plan", &bramah__plan_table, sizeof(bramah_plan),
+                                           offsetof(bramah_plan, file), NULL};
 
 bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan **out)
 {
-  return load(path, NULL, NULL, diag, out);
+  void *plan = NULL;
+  const bramah_status status = bramah__read_file_of(path, &bramah__plan_file, NULL, NULL, diag, &plan);
+  *out = plan;
+  return status;
 }
 
-void bramah__plan_check(const char *path, bramah_mistake tell, void *user)
-{
-  bramah_plan *plan = NULL;
-  bramah_diag diag;
-  load(path, tell, user, &diag, &plan);
-  bramah__plan_free(plan);
-}
-
-void bramah__plan_free(bramah_plan *plan)
-{
-  loaded *whole = (loaded *)plan;
-  if (!whole) return;
-  bramah__pool_free(&whole->pool);
-  free(whole);
-}
+void bramah__plan_free(bramah_plan *plan) { bramah__file_free(plan); }

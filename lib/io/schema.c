@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -685,22 +686,47 @@ bramah_status bramah__read_changes(bramah__reader *reader, const bramah__item *i
   return BRAMAH_OK;
 }
 
+/* What a file becomes, and everything it points to. */
+typedef struct whole_file {
+  bramah__pool pool;
+  max_align_t object[];
+} whole_file;
+
+void bramah__file_free(void *object)
+{
+  if (!object) return;
+  whole_file *whole = (whole_file *)(void *)((unsigned char *)object - offsetof(whole_file, object));
+  bramah__pool_free(&whole->pool);
+  free(whole);
+}
+
 bramah_status bramah__read_file_of(const char *path, const bramah__file_of *of, bramah_mistake tell,
-                                   void *user, bramah_diag *diag)
+                                   void *user, bramah_diag *diag, void **out)
 {
   bramah__source *source;
   bramah__reader reader;
   bramah_status status = bramah__source_open(path, diag, &source);
   if (status && tell) tell(user, diag);
   if (status) return status;
-  status = bramah__reader_open(&reader, of->pool, source->file, diag);
+  whole_file *whole = calloc(1, offsetof(whole_file, object) + of->size);
+  if (!whole) {
+    bramah__source_free(source);
+    return bramah__fail_memory(diag);
+  }
+  void *object = whole->object;
+  if (of->start) memcpy(object, of->start, of->size);
+  status = bramah__reader_open(&reader, &whole->pool, source->file, diag);
   reader.tell = tell;
   reader.tell_user = user;
   const bramah__item item = {.node = source->root};
   if (!status) status = bramah__check_kind(&reader, source->root, of->what, of->table);
-  if (!status) status = bramah__read_table(&reader, &item, of->table, of->object);
-  *of->file = reader.file;
+  if (!status) status = bramah__read_table(&reader, &item, of->table, object);
+  memcpy((unsigned char *)object + of->file, &reader.file, sizeof reader.file);
   status = bramah__reader_close(&reader, status);
   bramah__source_free(source);
+  if (status)
+    bramah__file_free(object);
+  else
+    *out = object;
   return status;
 }

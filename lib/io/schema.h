@@ -144,18 +144,20 @@ bramah__read bramah__read_path; /* const char *: a file; a relative one starts i
 bramah_status bramah__check_kind(bramah__reader *reader, const bramah__node *root, const char *what,
                                  const bramah__table *table);
 
-/* A file that is one mapping: what it is called, its table, where what is read stays, the object, and where the file's name goes. */
+/* A file that is one mapping: what it is called, its table, the size of the object it becomes, where in that the file's name goes,
+ * and what the object starts from (NULL: zeros). */
 typedef struct bramah__file_of {
   const char *what;
   const bramah__table *table;
-  bramah__pool *pool;
-  void *object;
-  const char **file;
+  size_t size, file;
+  const void *start;
 } bramah__file_of;
+extern const bramah__file_of bramah__plan_file, bramah__work_file, bramah__display_file;
 
-/* Read it; tell NULL: the first mistake ends it. */
+/* Read it; tell NULL: the first mistake ends it. *out, left alone on failure, is released by bramah__file_free. */
 bramah_status bramah__read_file_of(const char *path, const bramah__file_of *of, bramah_mistake tell,
-                                   void *user, bramah_diag *diag);
+                                   void *user, bramah_diag *diag, void **out);
+void bramah__file_free(void *object); /* NULL allowed */
 
 /* Read a mapping by its table. */
 bramah_status bramah__read_table(bramah__reader *reader, const bramah__item *item, const bramah__table *table,

@@ -1058,9 +1058,12 @@ bramah_status bramah_file_check(const char *path, bramah_mistake tell, void *use
   const bramah_file_kind is = bramah_file_kind_of(path);
   bramah_diag diag;
   if (kind) *kind = is;
-  if (is == BRAMAH_FILE_PLAN) bramah__plan_check(path, hear, &c);
-  if (is == BRAMAH_FILE_WORK) bramah__work_check(path, hear, &c);
-  if (is == BRAMAH_FILE_DISPLAY) bramah__display_check(path, hear, &c);
+  static const bramah__file_of *const others[] = {[BRAMAH_FILE_PLAN] = &bramah__plan_file,
+                                                  [BRAMAH_FILE_WORK] = &bramah__work_file,
+                                                  [BRAMAH_FILE_DISPLAY] = &bramah__display_file};
+  void *object = NULL;
+  if (others[is]) bramah__read_file_of(path, others[is], hear, &c, &diag, &object);
+  bramah__file_free(object);
   if (is == BRAMAH_FILE_MACHINE) bramah__machine_check(path, 0, NULL, hear, &c);
   if (is != BRAMAH_FILE_STUDY) return c.first;
 

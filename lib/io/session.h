@@ -130,9 +130,6 @@ const bramah_study_augmented *bramah__study_unknown_input(const bramah_study *st
 bramah_status bramah__machine_check(const char *path, size_t n_changes, const bramah_change *changes,
                                     bramah_mistake tell, void *user);
 bramah_status bramah__study_check(const char *path, bramah_mistake tell, void *user);
-void bramah__plan_check(const char *path, bramah_mistake tell, void *user);
-void bramah__work_check(const char *path, bramah_mistake tell, void *user);
-void bramah__display_check(const char *path, bramah_mistake tell, void *user);
 
 /* Read a plan of a sensor study; no other file is opened. Errors as for bramah_machine_load. */
 bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan **out);

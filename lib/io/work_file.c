@@ -8,12 +8,6 @@
 
 #include <stdlib.h>
 
-/* The file while it is being read; the pool holds everything it points to. */
-typedef struct loaded_work {
-  bramah_work work; /* first: the caller's pointer is ours */
-  bramah__pool pool;
-} loaded_work;
-
 static const bramah__key signal_keys[] = {
     BRAMAH__KEY("time", bramah__read_text, bramah_work, time, .required = 0),
     BRAMAH__KEY("payload", bramah__read_text, bramah_work, payload, .required = 0),
@@ -73,44 +67,22 @@ static const bramah__key work_keys[] = {
 
 const bramah__table bramah__work_table = {.keys = work_keys};
 
-static bramah_status read_work(const char *path, bramah_mistake tell, void *user, bramah_diag *diag,
-                               bramah_work **out)
-{
-  loaded_work *whole = calloc(1, sizeof *whole);
-  if (!whole) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory for a work file");
-  whole->work = (bramah_work){.time = "t",
-                              .payload = "payload",
-                              .swing_rate = "slew.rate",
-                              .arm = "arm",
-                              .fuel_rate = "fuel_rate",
-                              .power = "hydraulic_power",
-                              .band = 0.1};
-  const bramah__file_of of = {"work", &bramah__work_table, &whole->pool, &whole->work, &whole->work.file};
-  const bramah_status status = bramah__read_file_of(path, &of, tell, user, diag);
-  if (status)
-    bramah_work_free(&whole->work);
-  else
-    *out = &whole->work;
-  return status;
-}
+static const bramah_work unsaid = {.time = "t",
+                                   .payload = "payload",
+                                   .swing_rate = "slew.rate",
+                                   .arm = "arm",
+                                   .fuel_rate = "fuel_rate",
+                                   .power = "hydraulic_power",
+                                   .band = 0.1};
+const bramah__file_of bramah__work_file = {"work", &bramah__work_table, sizeof(bramah_work),
+                                           offsetof(bramah_work, file), &unsaid};
 
 bramah_status bramah_work_load(const char *path, bramah_diag *diag, bramah_work **out)
 {
-  return read_work(path, NULL, NULL, diag, out);
+  void *work = NULL;
+  const bramah_status status = bramah__read_file_of(path, &bramah__work_file, NULL, NULL, diag, &work);
+  *out = work;
+  return status;
 }
 
-void bramah__work_check(const char *path, bramah_mistake tell, void *user)
-{
-  bramah_work *work = NULL;
-  bramah_diag diag;
-  read_work(path, tell, user, &diag, &work);
-  bramah_work_free(work);
-}
-
-void bramah_work_free(bramah_work *work)
-{
-  loaded_work *whole = (loaded_work *)work;
-  if (!whole) return;
-  bramah__pool_free(&whole->pool);
-  free(whole);
-}
+void bramah_work_free(bramah_work *work) { bramah__file_free(work); }

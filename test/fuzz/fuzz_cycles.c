@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a work file: check and load agree, and what was loaded keeps what its header says. */
 #include "bramah/work_cycles.h"
+#include "lib/io/schema.h"
 #include "lib/io/session.h"
 #include "test/fuzz/fuzz.h"
 
@@ -32,7 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   fuzz_mistakes mistakes = {.path = path, .lines = fuzz_lines(data, size)};
   bramah_work *work = NULL;
   bramah_diag diag;
-  bramah__work_check(path, fuzz_tell, &mistakes);
+  void *told = NULL;
+  bramah__read_file_of(path, &bramah__work_file, fuzz_tell, &mistakes, &diag, &told);
+  bramah__file_free(told);
   const bramah_status load = bramah_work_load(path, &diag, &work);
   FUZZ_CHECK((load == BRAMAH_OK) == (work != NULL), "%s", bramah_status_name(load));
   fuzz_check_agreement(&mistakes, mistakes.n ? mistakes.first.status : BRAMAH_OK, load, &diag);
