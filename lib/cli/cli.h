@@ -42,6 +42,9 @@ int cli_report(const bramah_diag *diag);
 /* Something the user should know that is no mistake. */
 void cli_note(const char *format, ...) CLI_PRINTF(1, 2);
 
+/* The same for who has one text and passes a pointer of his own. */
+void cli_tell(void *user, const char *text);
+
 /* That a study's filter believes in another machine than the one that is simulated. */
 void cli_note_changes(size_t n, const bramah_change *changes);
 
@@ -162,6 +165,9 @@ bramah_status cli_check_place(const char *output, bramah_diag *diag);
 /* Create (replace) a file; "-" is standard output. NULL with the diagnostic filled if it cannot be. */
 FILE *cli_create(const char *path, bramah_diag *diag);
 
+/* A comma and a cell of CSV, empty where the number is not finite. */
+void cli_put_number(FILE *file, double value, int digits);
+
 /* Close what cli_create opened. Errors: E_FILE (disk full). */
 bramah_status cli_finish(FILE *file, const char *path, bramah_diag *diag);
 
@@ -234,6 +240,8 @@ double cli_clock(void);
 void cli_stop_catch(int in_order);
 /* The signal that came, 0: none. */
 int cli_stop_signal(void);
+/* Has one come? For who passes a pointer of his own. */
+int cli_is_stopped(void *user);
 /* "SIGINT" */
 const char *cli_stop_name(void);
 

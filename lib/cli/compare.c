@@ -103,9 +103,7 @@ static bramah_status write_json(const bramah_comparison *c, const char *path, in
   cli_json json = {0};
   const bramah_status status = cli_json_create(&json, path, diag);
   if (status) return status;
-  cli_json_open(&json, NULL, '{');
-  cli_json_text(&json, "bramah", bramah_version());
-  cli_json_text(&json, "command", "compare");
+  cli_json_begin(&json, "compare");
   for (int i = 0; i < 2; i++) {
     const bramah_compared_file *file = &c->file[i];
     cli_json_open(&json, i ? "b" : "a", '{');
@@ -154,9 +152,7 @@ static bramah_status write_json(const bramah_comparison *c, const char *path, in
   cli_json_close(&json, ']');
   if (c->first) put_first(&json, c->first->name, &c->first->first);
   cli_json_flag(&json, "same", code == CLI_OK);
-  cli_json_count(&json, "exit_code", (uint64_t)code);
-  cli_json_close(&json, '}');
-  return cli_json_finish(&json, diag);
+  return cli_json_end(&json, code, diag);
 }
 
 /* ---- the page: both runs over each other ---- */

@@ -245,12 +245,6 @@ static void put_text(FILE *file, const char *text)
   if (quoted) fputc('"', file);
 }
 
-static void put_number(FILE *file, double value)
-{
-  fputc(',', file);
-  if (isfinite(value)) fprintf(file, "%.9g", value);
-}
-
 static bramah_status write_csv(const showing *v, const char *path, bramah_diag *diag)
 {
   FILE *file = cli_create(path, diag);
@@ -277,7 +271,7 @@ static bramah_status write_csv(const showing *v, const char *path, bramah_diag *
       fputc(',', file);
       put_text(file, run->attachment ? run->attachment : "");
       fprintf(file, ",%zu,%zu,%d", run->attempt, k + 1, c->complete);
-      for (int p = 0; p <= PHASES; p++) put_number(file, c->begin[p].t);
+      for (int p = 0; p <= PHASES; p++) cli_put_number(file, c->begin[p].t, 9);
       const double rest[] = {widest,
                              least,
                              m->load,
@@ -292,7 +286,7 @@ static bramah_status write_csv(const showing *v, const char *path, bramah_diag *
                              m->work,
                              m->positive_work,
                              m->near_stalls};
-      for (size_t p = 0; p < sizeof rest / sizeof rest[0]; p++) put_number(file, rest[p]);
+      for (size_t p = 0; p < sizeof rest / sizeof rest[0]; p++) cli_put_number(file, rest[p], 9);
       fputc(',', file);
       put_text(file, c->doubt ? c->doubt : "");
       fputc('\n', file);
@@ -392,9 +386,7 @@ static bramah_status write_json(const showing *v, const char *path, int code, br
   char text[512];
   const bramah_status status = cli_json_create(&json, path, diag);
   if (status) return status;
-  cli_json_open(&json, NULL, '{');
-  cli_json_text(&json, "bramah", bramah_version());
-  cli_json_text(&json, "command", "cycles");
+  cli_json_begin(&json, "cycles");
   cli_json_text(&json, "work", v->work->name);
   cli_json_text(&json, "load_unit", v->r->load_unit);
   cli_json_open(&json, "runs", '[');
@@ -424,9 +416,7 @@ static bramah_status write_json(const showing *v, const char *path, int code, br
     cli_json_close(&json, '}');
   }
   cli_json_close(&json, ']');
-  cli_json_count(&json, "exit_code", (uint64_t)code);
-  cli_json_close(&json, '}');
-  return cli_json_finish(&json, diag);
+  return cli_json_end(&json, code, diag);
 }
 
 /* ---- the page ---- */

@@ -268,10 +268,12 @@ int cli_generate(const char *path, const cli_command *const *commands)
     if (out) put_page(out, *c);
     status = out ? cli_finish(out, f.file, &f.diag) : BRAMAH_E_FILE;
   }
-  if (!status) status = write_schema(&f, "machine", BRAMAH_FILE_MACHINE);
-  if (!status) status = write_schema(&f, "study", BRAMAH_FILE_STUDY);
-  if (!status) status = write_schema(&f, "plan", BRAMAH_FILE_PLAN);
-  if (!status) status = write_schema(&f, "work", BRAMAH_FILE_WORK);
-  if (!status) status = write_schema(&f, "display", BRAMAH_FILE_DISPLAY);
+  static const char *const kinds[] = {[BRAMAH_FILE_MACHINE] = "machine",
+                                      [BRAMAH_FILE_STUDY] = "study",
+                                      [BRAMAH_FILE_PLAN] = "plan",
+                                      [BRAMAH_FILE_WORK] = "work",
+                                      [BRAMAH_FILE_DISPLAY] = "display"};
+  for (size_t k = 0; !status && k < sizeof kinds / sizeof *kinds; k++)
+    status = write_schema(&f, kinds[k], (bramah_file_kind)k);
   return status ? cli_report(&f.diag) : CLI_OK;
 }

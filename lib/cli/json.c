@@ -111,6 +111,20 @@ void cli_json_flag(cli_json *json, const char *name, int value)
   fputs(value ? "true" : "false", json->file);
 }
 
+void cli_json_begin(cli_json *json, const char *command)
+{
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "bramah", bramah_version());
+  cli_json_text(json, "command", command);
+}
+
+bramah_status cli_json_end(cli_json *json, int exit_code, bramah_diag *diag)
+{
+  cli_json_count(json, "exit_code", (uint64_t)exit_code);
+  cli_json_close(json, '}');
+  return cli_json_finish(json, diag);
+}
+
 /* ---- structures ---- */
 
 void cli_json_fields(cli_json *json, const void *from, const cli_json_field *fields)

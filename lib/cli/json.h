@@ -19,6 +19,9 @@ typedef struct cli_json {
 bramah_status cli_json_create(cli_json *json, const char *path, bramah_diag *diag);
 /* Close it. Errors: E_FILE (disk full). */
 bramah_status cli_json_finish(cli_json *json, bramah_diag *diag);
+/* What the result of each command begins with; and ends with, the file closed. */
+void cli_json_begin(cli_json *json, const char *command);
+bramah_status cli_json_end(cli_json *json, int exit_code, bramah_diag *diag);
 
 /* Names are NULL in arrays and at the outermost level. */
 void cli_json_open(cli_json *json, const char *name, char bracket);     /* '{' or '[' */

@@ -74,6 +74,12 @@ void cli_note(const char *format, ...)
           cli_colour_of(stderr, CLI_PLAIN), text);
 }
 
+void cli_tell(void *user, const char *text)
+{
+  (void)user;
+  cli_note("%s", text);
+}
+
 void cli_note_changes(size_t n, const bramah_change *changes)
 {
   if (n)
@@ -300,6 +306,12 @@ FILE *cli_create(const char *path, bramah_diag *diag)
   return file;
 }
 
+void cli_put_number(FILE *file, double value, int digits)
+{
+  fputc(',', file);
+  if (isfinite(value)) fprintf(file, "%.*g", digits, value);
+}
+
 bramah_status cli_finish(FILE *file, const char *path, bramah_diag *diag)
 {
   for (size_t i = 0; i < MOST_UNFINISHED; i++) {
@@ -474,6 +486,12 @@ void cli_stop_catch(int whether_in_order)
 }
 
 int cli_stop_signal(void) { return came; }
+
+int cli_is_stopped(void *user)
+{
+  (void)user;
+  return came != 0;
+}
 
 const char *cli_stop_name(void) { return name_of_signal(cli_stop_signal()); }
 

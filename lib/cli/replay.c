@@ -126,18 +126,6 @@ static bramah_status close_file(estimate_file *file, bramah_diag *diag)
 
 /* ---- preparation ---- */
 
-static void note(void *user, const char *text)
-{
-  (void)user;
-  cli_note("%s", text);
-}
-
-static int is_stopped(void *user)
-{
-  (void)user;
-  return cli_stop_signal() != 0;
-}
-
 /* A snapshot keeps how many estimates were written, and where to: the rest must go elsewhere. */
 static bramah_status resume(cli_replay_run *r, bramah_diag *diag)
 {
@@ -164,7 +152,7 @@ static bramah_status open_run(cli_replay_run *r, const bramah_assess_options *co
       r->log ? BRAMAH_OK : bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &r->log);
   if (status) return status;
   bramah_log_stream_limit(r->log, q->from_ns, q->to_ns);
-  bramah_log_stream_stop(r->log, is_stopped, NULL);
+  bramah_log_stream_stop(r->log, cli_is_stopped, NULL);
   if (q->plots) options.listener = (bramah_listener){r, cli_replay_report_sample};
   status = bramah_assess_new(r->session, bramah_log_stream_next, r->log, &options, diag, &r->assess);
   if (!status && q->plots) status = cli_replay_report_new(r->session, r->assess, diag, &r->report);
@@ -247,7 +235,7 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
   options.model_alone = q->truth || q->plots || q->display;
   options.whiteness = q->plots;
   options.clock = cli_clock;
-  options.tell = note;
+  options.tell = cli_tell;
 
   /* The backward pass reads the truth a second time, and needs the end of the log. */
   if (!status && q->smooth && q->truth && !cli_is_regular(q->truth))

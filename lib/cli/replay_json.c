@@ -301,9 +301,7 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   cli_json *json = &r->json;
   const bramah_assess_results *results = bramah_assess_get_results(r->assess);
   if (!json->file) return BRAMAH_OK;
-  cli_json_open(json, NULL, '{');
-  cli_json_text(json, "bramah", bramah_version());
-  cli_json_text(json, "command", "replay");
+  cli_json_begin(json, "replay");
   put_request(r, json);
   put_run(r, json);
   put_findings(r, json);
@@ -312,7 +310,5 @@ bramah_status cli_replay_json(cli_replay_run *r, int code, bramah_diag *diag)
   char text[1024];
   if (r->outcome) bramah_diag_format(&r->mistake, text, sizeof text);
   cli_json_text(json, "error", r->outcome ? text : NULL);
-  cli_json_count(json, "exit_code", (uint64_t)code);
-  cli_json_close(json, '}');
-  return cli_json_finish(json, diag);
+  return cli_json_end(json, code, diag);
 }

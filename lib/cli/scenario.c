@@ -29,14 +29,6 @@ static void put_quoted(FILE *file, const char *text)
   fputc('"', file);
 }
 
-static void put_value(FILE *file, double value)
-{
-  if (isfinite(value))
-    fprintf(file, ",%.6g", value);
-  else
-    fputc(',', file);
-}
-
 void cli_shown_begin(FILE *file) { fputs("t[s],kind,name,text,probability,output,unit,value,sigma\n", file); }
 
 void cli_shown_add(const bramah_display *display, FILE *file)
@@ -47,10 +39,10 @@ void cli_shown_add(const bramah_display *display, FILE *file)
     fprintf(file, "%.9g,%s", row->t, bramah_shown_kind_text(row->kind));
     put_quoted(file, row->name);
     put_quoted(file, row->text);
-    put_value(file, row->probability);
+    cli_put_number(file, row->probability, 6);
     fprintf(file, ",%s,%s", row->output ? row->output : "", row->unit ? row->unit : "");
-    put_value(file, row->value);
-    put_value(file, row->sigma);
+    cli_put_number(file, row->value, 6);
+    cli_put_number(file, row->sigma, 6);
     fputc('\n', file);
   }
 }

@@ -387,18 +387,6 @@ static int run_through(serve_run *r)
 
 /* ---- preparation ---- */
 
-static int is_stopped(void *user)
-{
-  (void)user;
-  return cli_stop_signal() != 0;
-}
-
-static void note(void *user, const char *text)
-{
-  (void)user;
-  cli_note("%s", text);
-}
-
 static bramah_status next_commands(serve_run *r, bramah_diag *diag)
 {
   memset(r->row.has_input, 0, r->machine.plant.n_input);
@@ -520,7 +508,7 @@ static bramah_status open_source(serve_run *r, bramah_diag *diag)
   bramah_assess_options options;
   bramah_assess_options_default(&options);
   options.model_alone = 1;
-  options.tell = note;
+  options.tell = cli_tell;
   bramah_status status = bramah_session_open(r->study, diag, &r->session);
   if (!status && bramah_session_study(r->session)->plant.line)
     status = cli_fail(diag, BRAMAH_E_UNSUPPORTED, r->study, bramah_session_study(r->session)->plant.line,
@@ -541,7 +529,7 @@ static bramah_status open_source(serve_run *r, bramah_diag *diag)
   /* A way back is to another time of the scenario. */
   r->allowed |= bramah_player_can_seek(r->player) ? BRAMAH_CONTROL_SEEK : BRAMAH_CONTROL_RESTART;
   if (r->drive) r->allowed |= BRAMAH_CONTROL_DRIVE | BRAMAH_CONTROL_PLUG;
-  bramah_player_stop(r->player, is_stopped, NULL);
+  bramah_player_stop(r->player, cli_is_stopped, NULL);
   return BRAMAH_OK;
 }
 

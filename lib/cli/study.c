@@ -217,13 +217,6 @@ static void print_comparisons(view *v, FILE *out)
 
 /* ---- CSV ---- */
 
-/* An empty cell where there is no value. */
-static void write_number(FILE *file, double value, int digits)
-{
-  fputc(',', file);
-  if (isfinite(value)) fprintf(file, "%.*g", digits, value);
-}
-
 enum { VALUES = 9 };
 
 /* A row of a case and signal; without a study it has no seeds. */
@@ -234,13 +227,13 @@ static void write_row(const view *v, const bramah_sensor_study_case *c, const ch
   const double rate = v->is->rates[c->rate];
   const size_t n = bramah_sensor_study_mean(v->study, c, signal, BRAMAH_METRIC_RMSE).n;
   fprintf(file, "%s,%s,%s", v->is->scenarios[c->scenario].name, filter, study);
-  write_number(file, rate > 0.0 ? rate : (double)NAN, 9);
+  cli_put_number(file, rate > 0.0 ? rate : (double)NAN, 9);
   fprintf(file, ",%s", v->is->plan->signals[signal].name);
   if (*study)
     fprintf(file, ",%zu,%zu", n, v->is->n_seeds - n);
   else
     fputs(",,", file);
-  for (int i = 0; i < VALUES; i++) write_number(file, values[i], digits[i]);
+  for (int i = 0; i < VALUES; i++) cli_put_number(file, values[i], digits[i]);
   fprintf(file, ",%s\n", *study ? short_verdict(verdict_of(v, c)) : "");
 }
 

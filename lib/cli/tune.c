@@ -24,18 +24,6 @@ const char **cli_tune_values(const cli_arguments *arguments, const char *name, s
   return values;
 }
 
-static void tell(void *user, const char *line)
-{
-  (void)user;
-  cli_note("%s", line);
-}
-
-static int stopped(void *user)
-{
-  (void)user;
-  return cli_stop_signal() != 0;
-}
-
 /* None of the files written may take the place of one that is read. From here on a signal ends the run in
  * order. */
 static bramah_status opened(void *user, const bramah_study *study, bramah_diag *diag)
@@ -130,10 +118,10 @@ int cli_tune_begin(cli_tune_command *command, const cli_arguments *arguments, br
                            .transport = cli_transport_begin(),
                            .user = c,
                            .opened = opened,
-                           .stopped = stopped};
+                           .stopped = cli_is_stopped};
   c->begun = 1;
   c->leads = !run->transport || run->transport->rank == 0;
-  if (c->leads) run->tell = tell;
+  if (c->leads) run->tell = cli_tell;
   return 0;
 }
 
@@ -156,18 +144,12 @@ int cli_tune_end(cli_tune_command *command, bramah_status status, bramah_diag *d
   return code;
 }
 
-void cli_tune_put_number(double x, FILE *file)
-{
-  fputc(',', file);
-  if (isfinite(x)) fprintf(file, "%.9g", x);
-}
-
 void cli_tune_put_verdict(const bramah_tune_verdict *v, FILE *file)
 {
   const double cells[] = {v->cost, v->nis, v->distance, v->rmse, v->prediction, v->used, v->gated};
   const int whole = !v->status && !v->stopped;
   for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
-    cli_tune_put_number(whole ? cells[i] : (double)NAN, file);
+    cli_put_number(file, whole ? cells[i] : (double)NAN, 9);
 }
 
 /* ---- words of the command line ---- */
@@ -339,10 +321,10 @@ static bramah_status write_evaluations(const char *path, const bramah_tune_resul
             v->status    ? bramah_status_name(v->status)
             : v->stopped ? "given up"
                          : "ok");
-    cli_tune_put_number(t->value, file);
+    cli_put_number(file, t->value, 9);
     cli_tune_put_verdict(v, file);
     fprintf(file, ",%d", t->front);
-    for (size_t k = 0; k < r->n; k++) cli_tune_put_number(t->x[k], file);
+    for (size_t k = 0; k < r->n; k++) cli_put_number(file, t->x[k], 9);
     fputc('\n', file);
   }
   return cli_finish(file, path, diag);

@@ -32,9 +32,7 @@ int cli_tune_end(cli_tune_command *command, bramah_status status, bramah_diag *d
 /* All values of an option, [*n + 1]; the caller frees them. NULL: no memory. */
 const char **cli_tune_values(const cli_arguments *arguments, const char *name, size_t *n);
 
-/* CSV cells behind a comma: a number, empty where it is not finite; those of a verdict, empty where nothing
- * is known. */
-void cli_tune_put_number(double x, FILE *file);
+/* Its CSV cells, each behind a comma; empty where nothing is known. */
 void cli_tune_put_verdict(const bramah_tune_verdict *verdict, FILE *file);
 
 #endif
