@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Any bytes as a work file: check and load agree, and what was loaded keeps what its header says. */
+#define _GNU_SOURCE /* locale_t */
 #include "bramah/work_cycles.h"
 #include "lib/io/schema.h"
 #include "lib/io/session.h"
