@@ -404,7 +404,7 @@ bramah_status bramah_display_load(const char *path, bramah_diag *diag, bramah_di
 {
   void *display = NULL;
   const bramah_status status = bramah__read_file_of(path, &bramah__display_file, NULL, NULL, diag, &display);
-  *out = display;
+  if (!status) *out = display;
   return status;
 }
 

@@ -113,7 +113,7 @@ bramah_status bramah__plan_load(const char *path, bramah_diag *diag, bramah_plan
 {
   void *plan = NULL;
   const bramah_status status = bramah__read_file_of(path, &bramah__plan_file, NULL, NULL, diag, &plan);
-  *out = plan;
+  if (!status) *out = plan;
   return status;
 }
 

@@ -81,7 +81,7 @@ bramah_status bramah_work_load(const char *path, bramah_diag *diag, bramah_work 
 {
   void *work = NULL;
   const bramah_status status = bramah__read_file_of(path, &bramah__work_file, NULL, NULL, diag, &work);
-  *out = work;
+  if (!status) *out = work;
   return status;
 }
 
