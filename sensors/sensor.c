@@ -33,6 +33,14 @@ const char *bramah_sensor_kind_name(bramah_sensor_kind kind)
   return k ? k->name : "?";
 }
 
+const char *bramah_sensor_place_key(const bramah_sensor_options *o)
+{
+  if (o->kind == BRAMAH_SENSOR_PRESSURE) return "volume";
+  if (o->kind == BRAMAH_SENSOR_STROKE || o->kind == BRAMAH_SENSOR_LOAD_PIN) return "cylinder";
+  const int has_axis = o->axis[0] != 0.0 || o->axis[1] != 0.0 || o->axis[2] != 0.0;
+  return has_axis && o->kind != BRAMAH_SENSOR_ENCODER ? "body" : "joint";
+}
+
 static long find_output(const bramah_plant *plant, const char *at, const char *suffix)
 {
   char name[NAME_SIZE];

@@ -104,6 +104,8 @@ typedef struct bramah_sensor {
 
 /* Name of a kind ("encoder", "load-pin"). Static storage. */
 BRAMAH_API const char *bramah_sensor_kind_name(bramah_sensor_kind kind);
+/* What a study calls the place of such a sensor: "volume", "cylinder", "body" (where it has an axis) or "joint". Static storage. */
+BRAMAH_API const char *bramah_sensor_place_key(const bramah_sensor_options *options);
 
 /* Bind a description to a plant. Errors: E_REFERENCE (no such joint, body, volume, cylinder or element),
  * E_VALUE (sigma, axis, resolution, range; an inclinometer without gravity). */

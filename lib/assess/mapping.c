@@ -315,21 +315,12 @@ static double score_with(search *s, size_t input, driver d)
   return total;
 }
 
-static double limit_of(const bramah_machine *m, const char *input)
-{
-  double limit = 0.0;
-  for (size_t i = 0; i < m->n_valves; i++)
-    if (strcmp(m->valves[i].input, input) == 0) limit = fmax(limit, m->valves[i].limit);
-  for (size_t i = 0; i < m->n_metered_cylinders; i++)
-    if (strcmp(m->metered_cylinders[i].spool.input, input) == 0)
-      limit = fmax(limit, m->metered_cylinders[i].spool.limit);
-  return limit > 0.0 ? limit : 10.0;
-}
-
 /* What 1 of a column without a unit may be as a command: V, mV, the whole, percent of it. */
 static size_t scales_of(const search *s, const bramah__channel *y, size_t input, double *scale)
 {
-  const double limit = limit_of(s->machine->machine, bramah__input_name(&s->plant, input));
+  const double stated =
+      bramah__input_reach_of(s->machine->machine, bramah__input_name(&s->plant, input)).limit;
+  const double limit = stated > 0.0 ? stated : 10.0;
   const double most = fmax(fabs(y->least), fabs(y->most)), may_be[] = {1.0, 1e-3, limit, 0.01 * limit};
   size_t n = 0;
   if (y->is_known) return scale[0] = 1.0, 1;
@@ -476,13 +467,6 @@ static size_t lag_of(const search *s, const bramah__channel *y, const candidate 
   return found > 1 && log((1.0 - fmin(at_once, 0.9999)) / (1.0 - fmin(best, 0.9999))) > 1.0 ? found : 0;
 }
 
-static double lowest_supply(const bramah_machine *m)
-{
-  double least = HUGE_VAL;
-  for (size_t i = 0; i < m->n_supplies; i++) least = fmin(least, m->supplies[i].pressure);
-  return least;
-}
-
 static void put_sensor(const search *s, size_t channel, size_t at, bramah_mapped_column *out)
 {
   const bramah__channel *y = &s->log.channel[channel];
@@ -504,9 +488,9 @@ static void put_sensor(const search *s, size_t channel, size_t at, bramah_mapped
                spread = fmax(out->sensor.sigma, 1e-3 * fabs(c->x[0]));
   if (c->options.kind == BRAMAH_SENSOR_ENCODER || c->options.kind == BRAMAH_SENSOR_STROKE)
     if (fabs(c->x[0] - first) > 4.0 * spread) out->offset = c->x[0] - first;
-  const double tank = lowest_supply(s->machine->machine), lowest = m->per_unit * y->lowest;
-  out->is_gauge = c->options.kind == BRAMAH_SENSOR_PRESSURE && tank > 0.8e5 && tank < 3e5 && m->sign > 0 &&
-                  lowest < tank - 0.7e5 && lowest > -0.7e5;
+  double below;
+  out->is_gauge = c->options.kind == BRAMAH_SENSOR_PRESSURE && m->sign > 0 &&
+                  bramah__seems_gauge(s->machine->machine, m->per_unit * y->lowest, &below);
   if (fabs(m->correlation) < sure_correlation)
     doubt(out, "goes with the model by a correlation of %.2f only", m->correlation);
   if (fabs(log(m->ratio)) > sure_ratio)

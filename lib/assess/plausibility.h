@@ -63,6 +63,12 @@ enum { BRAMAH__MOST_DOUBTS = 100, BRAMAH__MOST_KEPT = 20000 };
  * where it is stated, a change of the study included, or at the nearest key above it. */
 void bramah__doubt_value(bramah__look *look, bramah_doubt_kind kind, int certain, double value,
                          const char *path, const char *format, ...) BRAMAH__PRINTF(6, 7);
+/* Such a path, written as printf does; it lasts as long as the call it is an argument of. */
+typedef struct bramah__path {
+  char text[256];
+} bramah__path;
+bramah__path bramah__path_of(const char *format, ...) BRAMAH__PRINTF(1, 2);
+#define BRAMAH__PATH(...) (bramah__path_of(__VA_ARGS__).text)
 /* A doubt about a column, at its place in the header of the log; where the study says how it is read, there. */
 void bramah__doubt_column(bramah__look *look, bramah_doubt_kind kind, int certain, double value, size_t slot,
                           const char *format, ...) BRAMAH__PRINTF(6, 7);
@@ -84,6 +90,9 @@ const char *bramah__unit_at(const char *si, size_t k, double *per_si);
 void bramah__doubt_unit(bramah__look *look, size_t slot, int certain, double ratio, const char *why);
 /* The highest pressure [Pa] that a machine is fed with, and the name of the supply, "" for a pump line; 0: none is known. */
 double bramah__highest_supply(const bramah_machine *machine, const char **name);
+/* Does a pressure of which this is the lowest seem to be one over the atmosphere, by the tanks of the machine? *below: by how much
+ * it is below the tank [Pa]. */
+int bramah__seems_gauge(const bramah_machine *machine, double lowest, double *below);
 /* If numbers are `ratio` times what they should be: the unit they seem to be in, of those used for this SI unit, within
  * a factor of `tolerance`; NULL: none. declared: SI per unit that they were read in. */
 const char *bramah__unit_for(const char *si, double declared, double ratio, double tolerance);

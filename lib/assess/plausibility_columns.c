@@ -213,10 +213,8 @@ static int look_at_times(bramah__look *look)
     const bramah__column *c = &look->columns[k];
     const int64_t planned = sensor_of(look, k)->period_ns;
     const double ratio = planned ? (double)c->interval_ns / (double)planned : 1.0;
-    char path[256];
-    snprintf(path, sizeof path, "study.sensors.%s.rate", c->what);
     if (c->n > 2 && fabs(log(ratio)) > 0.6)
-      bramah__doubt_value(look, BRAMAH_DOUBT_TIME, 0, ratio, path,
+      bramah__doubt_value(look, BRAMAH_DOUBT_TIME, 0, ratio, BRAMAH__PATH("study.sensors.%s.rate", c->what),
                           "the log has a sample of %s every %.4g ms, the study says rate: %s; write rate: %s",
                           c->what, 1e-6 * (double)c->interval_ns, rate_text((double)planned, stated),
                           rate_text((double)c->interval_ns, found));
@@ -274,13 +272,6 @@ void bramah__doubt_unit(bramah__look *look, size_t slot, int certain, double rat
                          why, ratio);
 }
 
-static double lowest_supply(const bramah_machine *m)
-{
-  double least = HUGE_VAL;
-  for (size_t i = 0; i < m->n_supplies; i++) least = fmin(least, m->supplies[i].pressure);
-  return least;
-}
-
 static double initial_pressure(const bramah__look *look, const char *volume)
 {
   const bramah_model_info info =
@@ -295,7 +286,7 @@ static void look_at_pressure(bramah__look *look, size_t slot)
   const bramah_machine *m = look->machine->machine;
   const bramah__column *c = &look->columns[slot];
   const char *pump;
-  const double supply = bramah__highest_supply(m, &pump), tank = lowest_supply(m);
+  const double supply = bramah__highest_supply(m, &pump);
   const double usual = fmax(initial_pressure(look, sensor_of(look, slot)->at), 0.05 * supply);
   const int is_far = fabs(log(fabs(c->middle) / usual)) > 1.0;
   char why[200];
@@ -304,28 +295,20 @@ static void look_at_pressure(bramah__look *look, size_t slot)
     bramah__doubt_unit(look, slot, c->middle > 5.0 * supply || fabs(c->most) < 1e4, c->middle / usual, why);
     return;
   }
-  const bramah_study_column *from = &look->study->sensor_columns[slot - look->n_inputs];
-  char path[256];
-  snprintf(path, sizeof path, "study.sensors.%s", c->what);
-  if (!from->gauge && tank > 0.8e5 && tank < 3e5 && c->lowest < tank - 0.7e5 && c->lowest > -0.7e5)
+  double below;
+  if (!look->study->sensor_columns[slot - look->n_inputs].gauge && bramah__seems_gauge(m, c->lowest, &below))
     bramah__doubt_value(
-        look, BRAMAH_DOUBT_VALUE, 0, c->lowest, path,
+        look, BRAMAH_DOUBT_VALUE, 0, c->lowest, BRAMAH__PATH("study.sensors.%s", c->what),
         "%s goes down to %.3g bar, %.3g bar below the tank: it seems to be the pressure over the "
         "atmosphere; write reference: gauge",
-        c->what, 1e-5 * c->lowest, 1e-5 * (tank - c->lowest));
+        c->what, 1e-5 * c->lowest, 1e-5 * below);
 }
 
 static void look_at_command(bramah__look *look, size_t slot)
 {
-  const bramah_machine *m = look->machine->machine;
   const bramah__column *c = &look->columns[slot];
-  double limit = 0.0;
+  const double limit = bramah__input_reach_of(look->machine->machine, c->what).limit;
   char why[200];
-  for (size_t i = 0; i < m->n_valves; i++)
-    if (strcmp(m->valves[i].input, c->what) == 0) limit = fmax(limit, m->valves[i].limit);
-  for (size_t i = 0; i < m->n_metered_cylinders; i++)
-    if (strcmp(m->metered_cylinders[i].spool.input, c->what) == 0)
-      limit = fmax(limit, m->metered_cylinders[i].spool.limit);
   const double most = fmax(fabs(c->least), fabs(c->most));
   if (!(limit > 0.0) || !(most > 0.0)) return;
   snprintf(why, sizeof why, "%.4g V at most where the valve is fully open at %.4g V", most, limit);
@@ -358,10 +341,8 @@ static void look_at_scatter(bramah__look *look, size_t slot)
     factor = 1e-5;
     unit = "bar";
   }
-  char path[256];
-  snprintf(path, sizeof path, "study.sensors.%s.sigma", c->what);
   bramah__doubt_value(
-      look, BRAMAH_DOUBT_NOISE, 0, ratio, path,
+      look, BRAMAH_DOUBT_NOISE, 0, ratio, BRAMAH__PATH("study.sensors.%s.sigma", c->what),
       "%s scatters by %.3g %s from sample to sample, the study says %.3g %s, %.3g times as much: "
       "write sigma: %.2g %s",
       c->what, factor * c->scatter, unit, factor * o->sigma, unit, ratio, factor * c->scatter, unit);

@@ -62,7 +62,25 @@ double bramah__highest_supply(const bramah_machine *m, const char **name)
   return m->n_valves || m->n_pump_lines ? most : 0.0; /* else it may be a tank */
 }
 
+int bramah__seems_gauge(const bramah_machine *m, double lowest, double *below)
+{
+  double tank = HUGE_VAL;
+  for (size_t i = 0; i < m->n_supplies; i++) tank = fmin(tank, m->supplies[i].pressure);
+  *below = tank - lowest;
+  return tank > 0.8e5 && tank < 3e5 && lowest < tank - 0.7e5 && lowest > -0.7e5;
+}
+
 /* ---- doubts ---- */
+
+bramah__path bramah__path_of(const char *format, ...)
+{
+  bramah__path out;
+  va_list list;
+  va_start(list, format);
+  vsnprintf(out.text, sizeof out.text, format, list);
+  va_end(list);
+  return out;
+}
 
 BRAMAH__PRINTF(6, 0)
 static bramah_doubt *add(bramah__look *look, bramah_doubt_kind kind, int certain, double value,

@@ -194,13 +194,12 @@ static void doubt_start(motion *m, const double *positions)
     const double here = m->look->session->start.position[j], there = positions[j];
     const double factor = of->slides ? 1e3 : 57.29578, ratio = fabs(there / here);
     const char *unit = of->slides ? "mm" : "deg";
-    char path[256], hint[64] = "";
+    char hint[64] = "";
     if (there == here) continue;
     if (fabs(fabs(log(ratio)) - log(57.29578)) < 0.25)
       snprintf(hint, sizeof hint, " (%.3g times: deg and rad differ by 57.3)", ratio);
-    snprintf(path, sizeof path, "study.joints.%s.position", of->joint);
     bramah__doubt_value(
-        m->look, BRAMAH_DOUBT_START, 0, ratio, path,
+        m->look, BRAMAH_DOUBT_START, 0, ratio, BRAMAH__PATH("study.joints.%s.position", of->joint),
         "the log begins with %s at %.4g %s, %.3g sigma from where the filter starts, %.4g %s%s: "
         "write position: %.4g %s",
         of->joint, factor * there, unit, fabs(there - here) / of->position_sigma, factor * here, unit, hint,
@@ -320,20 +319,6 @@ static int try_lags(motion *m, double at_first)
 
 /* ---- what is tried of sensors ---- */
 
-static const char *place_key(const bramah_sensor_options *o)
-{
-  switch (o->kind) {
-  case BRAMAH_SENSOR_PRESSURE:
-    return "volume";
-  case BRAMAH_SENSOR_STROKE:
-    return "cylinder";
-  case BRAMAH_SENSOR_ENCODER:
-    return "joint";
-  default:
-    return o->axis[0] == 0.0 && o->axis[1] == 0.0 && o->axis[2] == 0.0 ? "joint" : "body";
-  }
-}
-
 /* Two sensors of a kind that go with each other's place. */
 static int try_exchange(motion *m, followed *a, followed *b)
 {
@@ -346,16 +331,15 @@ static int try_exchange(motion *m, followed *a, followed *b)
   const double now = misfit(m, a, &ra) + misfit(m, b, &rb);
   if (!(now < 2.0 * good) || !(now < (a->misfit + b->misfit) / better)) return 0;
   look->columns[b->slot].is_doubted = 1;
-  char path[256];
-  snprintf(path, sizeof path, "study.sensors.%s", a->options->name);
   look->columns[a->slot].is_doubted = 1;
   bramah__doubt_value(
-      look, BRAMAH_DOUBT_PLACE, 0, now / (a->misfit + b->misfit), path,
+      look, BRAMAH_DOUBT_PLACE, 0, now / (a->misfit + b->misfit),
+      BRAMAH__PATH("study.sensors.%s", a->options->name),
       "%s and %s are exchanged: each goes with the model where the other one is; write %s: %s for "
       "%s and %s: %s for %s, or exchange 'column: %s' and 'column: %s'",
-      a->options->name, b->options->name, place_key(a->options), b->options->at, a->options->name,
-      place_key(b->options), a->options->at, b->options->name, look->columns[b->slot].feed.column,
-      look->columns[a->slot].feed.column);
+      a->options->name, b->options->name, bramah_sensor_place_key(a->options), b->options->at,
+      a->options->name, bramah_sensor_place_key(b->options), a->options->at, b->options->name,
+      look->columns[b->slot].feed.column, look->columns[a->slot].feed.column);
   return 1;
 }
 
@@ -395,8 +379,8 @@ static void try_sensor(motion *m, followed *s)
   if (found.place)
     bramah__doubt_column(look, BRAMAH_DOUBT_PLACE, 0, best / s->misfit, s->slot,
                          "does not go with the model at %s (misfit %.2g), but at %s (%.2g): write %s: %s",
-                         s->options->at, s->misfit, s->place[found.place], best, place_key(s->options),
-                         s->place[found.place]);
+                         s->options->at, s->misfit, s->place[found.place], best,
+                         bramah_sensor_place_key(s->options), s->place[found.place]);
   else if (is_sign)
     bramah__doubt_column(
         look, BRAMAH_DOUBT_SIGN, 0, best / s->misfit, s->slot,
@@ -470,7 +454,7 @@ static void add_places(const motion *m, followed *s)
 {
   const bramah_machine *machine = m->look->machine->machine;
   const bramah_model_info info = bramah_model_get_info(m->look->machine->model);
-  const char *key = place_key(s->options);
+  const char *key = bramah_sensor_place_key(s->options);
   const int of_joints = strcmp(key, "joint") == 0, of_volumes = strcmp(key, "volume") == 0;
   const int of_bodies = strcmp(key, "body") == 0;
   const size_t n = of_joints    ? machine->n_joints

@@ -36,13 +36,11 @@ static void look_at_bodies(bramah__look *look)
   const bramah_machine *m = look->machine->machine;
   for (size_t i = 0; i < m->n_bodies; i++) {
     const bramah_body *b = &m->bodies[i];
-    char path[256];
     const double inertia = fmax(b->inertia[0], fmax(b->inertia[1], b->inertia[2]));
     const double extent = extent_of(m, b), radius = sqrt(inertia / b->mass);
-    snprintf(path, sizeof path, "bodies.%s.mass", b->name);
     if (b->mass == 0.0) {
       bramah__doubt_value(
-          look, BRAMAH_DOUBT_VALUE, inertia > 0.0, 0.0, path,
+          look, BRAMAH_DOUBT_VALUE, inertia > 0.0, 0.0, BRAMAH__PATH("bodies.%s.mass", b->name),
           "%s has no mass: write the one it has, greater than 0; a body that only joins others "
           "has some grams too",
           b->name);
@@ -50,9 +48,9 @@ static void look_at_bodies(bramah__look *look)
     }
     if (!(extent > 0.0) || !(inertia > 0.0)) continue;
     if (radius > 4.0 * extent || radius < 0.012 * extent) {
-      snprintf(path, sizeof path, "bodies.%s.inertia", b->name);
       bramah__doubt_value(
-          look, BRAMAH_DOUBT_VALUE, radius > 30.0 * extent, radius, path,
+          look, BRAMAH_DOUBT_VALUE, radius > 30.0 * extent, radius,
+          BRAMAH__PATH("bodies.%s.inertia", b->name),
           "%.4g kg*m^2 with a mass of %.4g kg is a radius of gyration of %.3g m, but %s reaches "
           "%.3g m from its origin: look at the units of mass and inertia (1 kg*m^2 is "
           "1e9 g*mm^2, 1 t is 1000 kg)",
@@ -93,21 +91,20 @@ static void look_at_joints(bramah__look *look)
 {
   const bramah_machine *m = look->machine->machine;
   static const double turns = 2.0 * 6.283185307179586;
-  char path[256];
   for (size_t i = 0; i < m->n_joints; i++) {
     const bramah_joint *j = &m->joints[i];
-    snprintf(path, sizeof path, "joints.%s.%s", j->name,
-             j->initial == BRAMAH_INITIAL_GIVEN ? "initial" : "guess");
     if (j->type == BRAMAH_JOINT_REVOLUTE && fabs(j->initial_position) > turns)
-      bramah__doubt_value(look, BRAMAH_DOUBT_VALUE, 0, j->initial_position, path,
-                          "%.4g rad are %.3g turns: are degrees meant (%.4g deg)?", j->initial_position,
-                          j->initial_position / 6.2831853, j->initial_position);
+      bramah__doubt_value(
+          look, BRAMAH_DOUBT_VALUE, 0, j->initial_position,
+          BRAMAH__PATH("joints.%s.%s", j->name, j->initial == BRAMAH_INITIAL_GIVEN ? "initial" : "guess"),
+          "%.4g rad are %.3g turns: are degrees meant (%.4g deg)?", j->initial_position,
+          j->initial_position / 6.2831853, j->initial_position);
   }
   for (size_t i = 0; look->study && i < look->study->n_joints; i++) {
     const bramah_joint_start *j = &look->study->joints[i];
-    snprintf(path, sizeof path, "study.joints.%s.position", j->joint);
     if (j->has_position && !j->slides && fabs(j->position) > turns)
-      bramah__doubt_value(look, BRAMAH_DOUBT_START, 0, j->position, path,
+      bramah__doubt_value(look, BRAMAH_DOUBT_START, 0, j->position,
+                          BRAMAH__PATH("study.joints.%s.position", j->joint),
                           "%.4g rad are %.3g turns: are degrees meant, a factor of 57.3 (%.4g deg)?",
                           j->position, j->position / 6.2831853, j->position);
   }
@@ -121,16 +118,14 @@ static void look_at_stops(bramah__look *look)
   for (size_t i = 0; i < m->n_joints; i++) {
     const bramah_joint *j = &m->joints[i];
     const int slides = j->type == BRAMAH_JOINT_PRISMATIC;
-    char path[256];
-    snprintf(path, sizeof path, "%s.%s", j->name, slides ? "position" : "angle");
-    const long output = bramah_plant_find_output(plant, path);
+    const long output =
+        bramah_plant_find_output(plant, BRAMAH__PATH("%s.%s", j->name, slides ? "position" : "angle"));
     if (j->stop.stiffness == 0.0 || output < 0) continue;
     const double at = plant->output(plant->self, (size_t)output),
                  beyond = fmax(j->range[0] - at, at - j->range[1]),
                  factor = slides ? 1e3 : 57.295779513082323;
-    snprintf(path, sizeof path, "joints.%s.limits", j->name);
     if (beyond > 0.01 * (j->range[1] - j->range[0]))
-      bramah__doubt_value(look, BRAMAH_DOUBT_START, 1, beyond, path,
+      bramah__doubt_value(look, BRAMAH_DOUBT_START, 1, beyond, BRAMAH__PATH("joints.%s.limits", j->name),
                           "the joint begins at %.4g %s, %.4g %s outside its stops, which would throw it "
                           "in: another range, or another start",
                           factor * at, slides ? "mm" : "deg", factor * beyond, slides ? "mm" : "deg");
@@ -151,13 +146,12 @@ static void look_at_pressures(bramah__look *look)
   const bramah_machine *m = look->machine->machine;
   const char *pump;
   double most = bramah__highest_supply(m, &pump);
-  char path[256];
   for (size_t i = 0; i < m->n_valves; i++) {
     const double *high = supply_of(m, m->valves[i].pump), *low = supply_of(m, m->valves[i].tank);
-    snprintf(path, sizeof path, "hydraulics.supplies.%s.pressure", m->valves[i].pump);
     if (!high || !low || *high > *low) continue;
     most = 0.0; /* nothing can be said of volumes */
-    bramah__doubt_value(look, BRAMAH_DOUBT_VALUE, 1, *high, path,
+    bramah__doubt_value(look, BRAMAH_DOUBT_VALUE, 1, *high,
+                        BRAMAH__PATH("hydraulics.supplies.%s.pressure", m->valves[i].pump),
                         "%s has %.4g bar, not more than %s with %.4g bar, so that nothing flows from pump to "
                         "tank: write pump pressure above tank pressure (7.6 MPa is 76 bar)",
                         m->valves[i].pump, 1e-5 * *high, m->valves[i].tank, 1e-5 * *low);
@@ -169,10 +163,10 @@ static void look_at_pressures(bramah__look *look)
     size_t above = 0;
     for (size_t k = 0; k < m->n_volumes; k++) above += m->volumes[k].initial_pressure > 1.5 * most;
     const int of_supply = above == m->n_volumes && *pump;
-    snprintf(path, sizeof path, "hydraulics.%s.%s.pressure", of_supply ? "supplies" : "volumes",
-             of_supply ? pump : v->name);
     bramah__doubt_value(
-        look, BRAMAH_DOUBT_VALUE, v->initial_pressure > 10.0 * most, v->initial_pressure, path,
+        look, BRAMAH_DOUBT_VALUE, v->initial_pressure > 10.0 * most, v->initial_pressure,
+        BRAMAH__PATH("hydraulics.%s.%s.pressure", of_supply ? "supplies" : "volumes",
+                     of_supply ? pump : v->name),
         "volume %s begins with %.4g bar, but the highest supply has %.4g bar: look at the units of "
         "both (1 MPa is 10 bar, 1 GPa 10,000 bar)",
         v->name, 1e-5 * v->initial_pressure, 1e-5 * most);
@@ -184,7 +178,6 @@ static void look_at_pressures(bramah__look *look)
 static void look_at_ranges(bramah__look *look)
 {
   const bramah_machine *m = look->machine->machine;
-  char path[256];
   const double oil = m->oil_bulk_modulus;
   if (m->n_volumes && (oil < 3e7 || oil > 1e10))
     bramah__doubt_value(
@@ -203,9 +196,9 @@ static void look_at_ranges(bramah__look *look)
     bramah__doubt_value(look, BRAMAH_DOUBT_VALUE, 0, rho, "hydraulics.oil.density",
                         "oil with a density of %.4g kg/m^3: it is about 850 kg/m^3, 0.85 kg/L", rho);
   for (size_t i = 0; i < m->n_valves; i++) {
-    snprintf(path, sizeof path, "hydraulics.valves.%s.time_constant", m->valves[i].name);
     if (m->valves[i].time_constant > 0.5)
-      bramah__doubt_value(look, BRAMAH_DOUBT_VALUE, 0, m->valves[i].time_constant, path,
+      bramah__doubt_value(look, BRAMAH_DOUBT_VALUE, 0, m->valves[i].time_constant,
+                          BRAMAH__PATH("hydraulics.valves.%s.time_constant", m->valves[i].name),
                           "a spool with a time constant of %.4g s: valves have some ms",
                           m->valves[i].time_constant);
   }
@@ -224,17 +217,10 @@ static void look_at_unknown(bramah__look *look)
   const bramah_machine *m = look->machine->machine;
   for (size_t i = 0; look->study && i < look->study->n_unknown_inputs; i++) {
     const char *input = look->study->augmented[i].input;
-    double dead = 0.0;
-    char path[256];
-    for (size_t k = 0; k < m->n_valves; k++)
-      if (strcmp(m->valves[k].input, input) == 0) dead = fmax(dead, m->valves[k].dead_band);
-    for (size_t k = 0; k < m->n_metered_cylinders; k++)
-      if (strcmp(m->metered_cylinders[k].spool.input, input) == 0)
-        dead = fmax(dead, m->metered_cylinders[k].spool.dead_band);
-    snprintf(path, sizeof path, "study.inputs.%s", input);
+    const double dead = bramah__input_reach_of(m, input).dead_band;
     if (dead > 0.0)
       bramah__doubt_value(
-          look, BRAMAH_DOUBT_VALUE, 0, dead, path,
+          look, BRAMAH_DOUBT_VALUE, 0, dead, BRAMAH__PATH("study.inputs.%s", input),
           "this command is unknown and its valve has a dead band of %.4g V, within which no sensor "
           "sees it: bands there rest on its noise alone and hold less often than they say; record "
           "the command (column: NAME), or estimate the position of the spool behind the dead band "
@@ -248,20 +234,19 @@ static void look_at_cylinders(bramah__look *look)
   const bramah_machine *m = look->machine->machine;
   for (size_t i = 0; i < m->n_cylinders; i++) {
     const bramah_cylinder *c = &m->cylinders[i];
-    char path[256];
     const double bore = sqrt(4.0 * c->piston_area / 3.141592653589793);
-    snprintf(path, sizeof path, "hydraulics.cylinders.%s.%s", c->name, "bore");
     if (bore > 1.5 || bore < 3e-3)
-      bramah__doubt_value(look, BRAMAH_DOUBT_VALUE, bore > 10.0, bore, path,
+      bramah__doubt_value(look, BRAMAH_DOUBT_VALUE, bore > 10.0, bore,
+                          BRAMAH__PATH("hydraulics.cylinders.%s.%s", c->name, "bore"),
                           "a bore of %.4g m: cylinders have some centimetres; write %.4g mm", bore,
                           bore > 1.5 ? bore : 1e6 * bore);
     const double travel = c->piston_chamber_length + c->rod_chamber_length;
     const double closed = c->reference_stroke - c->piston_chamber_length;
     if (!(travel > 0.0)) continue;
-    snprintf(path, sizeof path, "hydraulics.cylinders.%s.piston_chamber_length", c->name);
     if (closed < 0.8 * travel)
       bramah__doubt_value(
-          look, BRAMAH_DOUBT_VALUE, 0, closed / travel, path,
+          look, BRAMAH_DOUBT_VALUE, 0, closed / travel,
+          BRAMAH__PATH("hydraulics.cylinders.%s.piston_chamber_length", c->name),
           "with the piston at its bottom the pins are %.4g m apart (reference_stroke less "
           "piston_chamber_length), less than the travel of %.4g m that has to fit between them: are "
           "piston_chamber_length and rod_chamber_length exchanged?",
@@ -275,10 +260,10 @@ static void look_at_cylinders(bramah__look *look)
                                c->rod_chamber_length - at + c->reference_stroke};
     for (int side = 0; side < 2; side++) {
       const char *key = side ? "rod_chamber_length" : "piston_chamber_length";
-      snprintf(path, sizeof path, "hydraulics.cylinders.%s.%s", c->name, key);
       if (lengths[side] < 0.02 * travel && c->end_stop.stiffness == 0.0)
         bramah__doubt_value(
-            look, BRAMAH_DOUBT_VALUE, lengths[side] <= 0.0, lengths[side], path,
+            look, BRAMAH_DOUBT_VALUE, lengths[side] <= 0.0, lengths[side],
+            BRAMAH__PATH("hydraulics.cylinders.%s.%s", c->name, key),
             "the machine begins with the piston %.3g mm from this end of its travel of %.4g mm, "
             "without an end_stop: a longer %s, or another reference_stroke",
             1e3 * lengths[side], 1e3 * travel, key);

@@ -38,21 +38,6 @@ static void put_value(FILE *file, const char *key, double value, const char *si)
   fprintf(file, ", %s: %.3g %s", key, value * r.factor, r.unit);
 }
 
-static const char *place_key(const bramah_sensor_options *o)
-{
-  switch (o->kind) {
-  case BRAMAH_SENSOR_PRESSURE:
-    return "volume";
-  case BRAMAH_SENSOR_STROKE:
-  case BRAMAH_SENSOR_LOAD_PIN:
-    return "cylinder";
-  case BRAMAH_SENSOR_ENCODER:
-    return "joint";
-  default:
-    return o->axis[0] == 0.0 && o->axis[1] == 0.0 && o->axis[2] == 0.0 ? "joint" : "body";
-  }
-}
-
 static void put_evidence(FILE *file, const bramah_mapped_column *c)
 {
   if (c->role == BRAMAH_MAPPED_TO_SENSOR) {
@@ -71,7 +56,7 @@ static void put_sensor(FILE *file, const bramah_mapped_column *c)
   put_evidence(file, c);
   fputs("  ", file);
   put_text(file, c->name);
-  fprintf(file, ": {type: %s, %s: ", bramah_sensor_kind_name(o->kind), place_key(o));
+  fprintf(file, ": {type: %s, %s: ", bramah_sensor_kind_name(o->kind), bramah_sensor_place_key(o));
   put_text(file, o->at);
   if (is_turning) fprintf(file, ", axis: [%g, %g, %g]", o->axis[0], o->axis[1], o->axis[2]);
   fputs(", ", file);

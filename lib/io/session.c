@@ -288,6 +288,18 @@ const char *bramah__input_unit(const bramah_plant *plant, size_t i)
   return plant->input_unit ? plant->input_unit(plant->self, i) : "V";
 }
 
+bramah__input_reach bramah__input_reach_of(const bramah_machine *m, const char *input)
+{
+  bramah__input_reach out = {0.0, 0.0};
+  for (size_t i = 0; i < m->n_valves + m->n_metered_cylinders; i++) {
+    const bramah_valve *v = i < m->n_valves ? &m->valves[i] : &m->metered_cylinders[i - m->n_valves].spool;
+    if (strcmp(v->input, input) != 0) continue;
+    out.limit = fmax(out.limit, v->limit);
+    out.dead_band = fmax(out.dead_band, v->dead_band);
+  }
+  return out;
+}
+
 static bramah_status check_inputs(const bramah_study *study, const bramah_plant *plant, const char **names,
                                   bramah_diag *diag)
 {
@@ -476,21 +488,25 @@ bramah_status bramah__session_make_room(bramah_session *session, bramah_diag *di
   return BRAMAH_OK;
 }
 
+/* Joint i starts as the study or else the plant has it, whose output tells its position and the next one its rate. */
+static void start_joint(bramah__start_values *s, const bramah_plant *plant, size_t i,
+                        const bramah_joint_start *from, size_t output)
+{
+  s->basis[i] = output;
+  s->position[i] = from->has_position ? from->position : plant->output(plant->self, output);
+  s->rate[i] = from->has_rate ? from->rate : plant->output(plant->self, output + 1);
+  s->position_sigma[i] = from->position_sigma;
+  s->rate_sigma[i] = from->rate_sigma;
+  s->acceleration_noise[i] = from->acceleration_noise;
+}
+
 /* Of an FMU: positions in their order, each with its rate behind it among the outputs, and first-order states. */
 static bramah_status start_fmu(bramah_session *session, bramah_diag *diag)
 {
   const bramah_study *study = session->study;
   const bramah_plant *plant = &session->machine.plant;
   bramah__start_values *s = &session->start;
-  for (size_t i = 0; i < plant->n_dof; i++) {
-    const bramah_joint_start *from = &study->joints[i];
-    s->basis[i] = 2 * i;
-    s->position[i] = from->has_position ? from->position : plant->output(plant->self, 2 * i);
-    s->rate[i] = from->has_rate ? from->rate : plant->output(plant->self, 2 * i + 1);
-    s->position_sigma[i] = from->position_sigma;
-    s->rate_sigma[i] = from->rate_sigma;
-    s->acceleration_noise[i] = from->acceleration_noise;
-  }
+  for (size_t i = 0; i < plant->n_dof; i++) start_joint(s, plant, i, &study->joints[i], 2 * i);
   for (size_t i = 0; i < plant->n_first_order; i++) {
     const bramah_study_state *from = &study->plant.states[i];
     bramah_state_info info;
@@ -539,12 +555,7 @@ bramah_status bramah__session_find_joints(bramah_session *session, bramah_diag *
     const long output = bramah_plant_find_output(plant, name);
     if (output < 0)
       return bramah__failf(diag, BRAMAH_E_REFERENCE, study->file, from->line, name, "no such output");
-    s->basis[i] = (size_t)output;
-    s->position[i] = from->has_position ? from->position : plant->output(plant->self, s->basis[i]);
-    s->rate[i] = from->has_rate ? from->rate : plant->output(plant->self, s->basis[i] + 1);
-    s->position_sigma[i] = from->position_sigma;
-    s->rate_sigma[i] = from->rate_sigma;
-    s->acceleration_noise[i] = from->acceleration_noise;
+    start_joint(s, plant, i, from, (size_t)output);
   }
 
   /* As many joints as degrees of freedom; else say which would do. */
@@ -698,16 +709,9 @@ static bramah_status open_filter(bramah_session *session, bramah_diag *diag)
   /* An unknown command stays just inside the limit of its valves: at the limit itself it would act on nothing,
    * and the filter could not take it back. */
   for (size_t i = 0; i < study->n_unknown_inputs; i++) {
-    const char *input = study->augmented[i].input;
     bramah_augmented *state = &session->augmented.states[i];
-    double limit = 0.0;
-    for (size_t v = 0; v < m->n_valves; v++)
-      if (strcmp(m->valves[v].input, input) == 0) limit = fmax(limit, m->valves[v].limit);
-    for (size_t v = 0; v < m->n_metered_cylinders; v++)
-      if (strcmp(m->metered_cylinders[v].spool.input, input) == 0)
-        limit = fmax(limit, m->metered_cylinders[v].spool.limit);
     if (state->least != 0.0 || state->most != 0.0) continue;
-    state->most = 0.9999 * limit;
+    state->most = 0.9999 * bramah__input_reach_of(m, study->augmented[i].input).limit;
     state->least = -state->most;
   }
 

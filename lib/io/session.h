@@ -120,6 +120,12 @@ bramah_status bramah__study_check_inputs(const bramah_study *study, const bramah
 const char *bramah__input_name(const bramah_plant *plant, size_t i);
 const char *bramah__input_unit(const bramah_plant *plant, size_t i);
 
+/* The largest limit and dead band of the valves that an input moves [V]; 0: it moves none. */
+typedef struct bramah__input_reach {
+  double limit, dead_band;
+} bramah__input_reach;
+bramah__input_reach bramah__input_reach_of(const bramah_machine *machine, const char *input);
+
 /* What the study says of an input whose command nobody knows; NULL: it is known. Its valves have no lag in
  * the filter's model: spools are no states of the filter, and the random walk can be as slow as they are. */
 const bramah_study_augmented *bramah__study_unknown_input(const bramah_study *study, const char *input);
