@@ -73,6 +73,9 @@ BRAMAH_API size_t bramah_diag_format(const bramah_diag *diag, char *out, size_t 
  * bramah_diag_format does so with what it writes. */
 BRAMAH_API void bramah_make_printable(char *text);
 
+/* Of n names the one that was meant, if one is near enough to be a slip of the pen, else NULL; case is ignored. */
+BRAMAH_API const char *bramah_nearest_name(const char *name, size_t n, const char *const *names);
+
 /* Version of the headers: the one place where it stands. Programs built with another minor version of 0 need
  * to be built again. */
 #define BRAMAH_VERSION_MAJOR 0

@@ -63,17 +63,10 @@ size_t bramah_diag_format(const bramah_diag *diag, char *out, size_t n)
   return used;
 }
 
-/* Bytes of the character in UTF-8 that begins here; 0 if none does, or one that is not printed. */
+/* As bramah__character; 0 also for one that is not printed. */
 static size_t printed(const unsigned char *p)
 {
-  const size_t n = p[0] < 0x80   ? 1
-                   : p[0] < 0xc2 ? 0
-                   : p[0] < 0xe0 ? 2
-                   : p[0] < 0xf0 ? 3
-                   : p[0] < 0xf5 ? 4
-                                 : 0;
-  for (size_t i = 1; i < n; i++)
-    if ((p[i] & 0xc0u) != 0x80u) return 0;
+  const size_t n = bramah__character((const char *)p);
   const int is_control = p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
   const int is_turn = p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
                                        (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
@@ -87,6 +80,11 @@ void bramah_make_printable(char *text)
     if (!n) *p = '?';
     p += n ? n : 1;
   }
+}
+
+const char *bramah_nearest_name(const char *name, size_t n, const char *const *names)
+{
+  return bramah__nearest(name, n, names);
 }
 
 const char *bramah_version(void) { return BRAMAH_VERSION; }

@@ -332,6 +332,22 @@ int bramah__read_number(const char *text, const char *end, char point, double *v
   return 1;
 }
 
+size_t bramah__character(const char *text)
+{
+  const unsigned char *s = (const unsigned char *)text;
+  const size_t n = s[0] < 0x80   ? 1
+                   : s[0] < 0xc2 ? 0
+                   : s[0] < 0xe0 ? 2
+                   : s[0] < 0xf0 ? 3
+                   : s[0] < 0xf5 ? 4
+                                 : 0;
+  for (size_t i = 1; i < n; i++)
+    if ((s[i] & 0xc0u) != 0x80u) return 0;
+  const int is_wrong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+                       (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
+  return is_wrong ? 0 : n;
+}
+
 static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
 
 size_t bramah__edit_distance(const char *a, const char *b)

@@ -30,6 +30,9 @@ size_t bramah__format_integer(char *out, int64_t value);
 /* Append text to out [n bytes] holding `used` characters; cuts to fit, terminates. Returns the new length. */
 size_t bramah__append(char *out, size_t n, size_t used, const char *text);
 
+/* Bytes of the character in UTF-8 that begins here; 0: none does (overlong ones, surrogates and what is beyond the last one are none). */
+size_t bramah__character(const char *text);
+
 /* Edit distance of two names, case ignored, counting a swap of neighbours as one. Names longer than 63 are
  * cut. */
 size_t bramah__edit_distance(const char *a, const char *b);

@@ -48,9 +48,6 @@ void cli_tell(void *user, const char *text);
 /* That a study's filter believes in another machine than the one that is simulated. */
 void cli_note_changes(size_t n, const bramah_change *changes);
 
-/* The candidate [n] that looks most like the text, or NULL if none does. */
-const char *cli_nearest(const char *text, size_t n, const char *const *candidates);
-
 /* ---- the command line (main.c): one table describes a command; it is read and its help printed from it ---- */
 
 /* An option `--name VALUE`, or `--name` alone. The table of a command ends with a name NULL. */

@@ -88,7 +88,7 @@ static int take_option(cli_arguments *out, int argc, char **argv, int *i)
     for (size_t k = 0; k < sizeof renamed / sizeof renamed[0]; k++)
       if (strcmp(name, renamed[k].former) == 0)
         return cli_wrong_use(out->command, "option '--%s' is '--%s' now", name, renamed[k].now);
-    const char *nearest = cli_nearest(name, n, names);
+    const char *nearest = bramah_nearest_name(name, n, names);
     return nearest ? cli_wrong_use(out->command, "unknown option '--%s'; did you mean '--%s'?", name, nearest)
                    : cli_wrong_use(out->command, "unknown option '--%s'", name);
   }
@@ -256,7 +256,7 @@ static int run(int argc, char **argv)
   const char *name = argv[1], *names[N_COMMANDS];
   for (size_t i = 0; i < N_COMMANDS; i++) names[i] = commands[i]->name;
   while (*name == '-') name++;
-  const char *nearest = cli_nearest(name, N_COMMANDS, names);
+  const char *nearest = bramah_nearest_name(name, N_COMMANDS, names);
   fprintf(stderr, "bramah: unknown command '%s'", name);
   if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
   fputs("\nusage: bramah ", stderr);

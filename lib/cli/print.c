@@ -88,46 +88,6 @@ void cli_note_changes(size_t n, const bramah_change *changes)
              changes[0].path, n > 1 ? " and others" : "");
 }
 
-/* ---- suggestions ---- */
-
-enum { LONGEST_NAME = 63 };
-
-/* Edits (insert, delete, replace, swap neighbours) that turn a into b; names longer than the limit are not
- * compared. */
-static size_t count_edits(const char *a, const char *b)
-{
-  size_t rows[3][LONGEST_NAME + 1], *before = rows[0], *last = rows[1], *now = rows[2];
-  const size_t n = strlen(a), m = strlen(b);
-  if (n > LONGEST_NAME || m > LONGEST_NAME) return n + m;
-  for (size_t j = 0; j <= m; j++) last[j] = before[j] = j;
-  for (size_t i = 1; i <= n; i++) {
-    now[0] = i;
-    for (size_t j = 1; j <= m; j++) {
-      const int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      now[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
-      if (last[j] + 1 < now[j]) now[j] = last[j] + 1;
-      if (now[j - 1] + 1 < now[j]) now[j] = now[j - 1] + 1;
-      if (swapped && before[j - 2] + 1 < now[j]) now[j] = before[j - 2] + 1;
-    }
-    size_t *free_row = before;
-    before = last, last = now, now = free_row;
-  }
-  return last[m];
-}
-
-const char *cli_nearest(const char *text, size_t n, const char *const *candidates)
-{
-  size_t best = strlen(text) / 3 + 2; /* more changes than that make another word */
-  const char *nearest = NULL;
-  for (size_t i = 0; i < n; i++) {
-    const size_t edits = count_edits(text, candidates[i]);
-    if (edits >= best || edits >= strlen(candidates[i])) continue;
-    best = edits;
-    nearest = candidates[i];
-  }
-  return nearest;
-}
-
 /* ---- tables ---- */
 
 cli_table cli_table_make(const char *title, const char *align, const char *const *header)

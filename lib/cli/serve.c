@@ -647,7 +647,7 @@ static const char *wrong_source(const char *value)
   char word[12];
   struct stat about;
   snprintf(word, sizeof word, "%.*s", (int)strcspn(value, ":") + 1, value);
-  return stat(value, &about) ? cli_nearest(word, sizeof sources / sizeof *sources, sources) : NULL;
+  return stat(value, &about) ? bramah_nearest_name(word, sizeof sources / sizeof *sources, sources) : NULL;
 }
 
 /* can0, vcan0, slcan0, where there is no file of that name. */

@@ -175,7 +175,7 @@ static int word_value(const cli_arguments *arguments, const char *name, const wo
     if (strcmp(words[n].name, text) == 0) return *out = words[n].value, 0;
     names[n] = words[n].name;
   }
-  const char *nearest = cli_nearest(text, n, names);
+  const char *nearest = bramah_nearest_name(text, n, names);
   return cli_wrong_use(arguments->command, "--%s: '%s' is not known; did you mean '%s'?", name, text,
                        nearest ? nearest : names[0]);
 }

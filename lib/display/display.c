@@ -30,11 +30,12 @@ typedef struct maker {
 
 /* ---- names ---- */
 
+/* Of n things, `stride` bytes apart. */
 static bramah_status no_such(const maker *m, const char *what, const char *name, const char *thing, int line,
-                             size_t n, const char *const *names)
+                             size_t n, const void *first, size_t stride)
 {
   bramah__failf(m->diag, BRAMAH_E_REFERENCE, m->file->file, line, thing, "there is no %s '%s'", what, name);
-  bramah__add_suggestion(m->diag, name, n, names, n < 32 ? "; there are " : "");
+  bramah__suggest_thing(m->diag, name, n, first, stride, n < 32 ? "; there are " : "");
   return BRAMAH_E_REFERENCE;
 }
 
@@ -43,11 +44,8 @@ static bramah_status find_output(const maker *m, const char *name, const char *t
   const bramah_assess *a = m->assess;
   for (size_t k = 0; k < a->n_outputs; k++)
     if (strcmp(a->outputs[k].name, name) == 0) return *out = k, BRAMAH_OK;
-  const char **names = calloc(a->n_outputs + 1, sizeof *names);
-  for (size_t k = 0; names && k < a->n_outputs; k++) names[k] = a->outputs[k].name;
-  const bramah_status status = no_such(m, "output", name, thing, line, names ? a->n_outputs : 0, names);
-  free(names);
-  return status;
+  return no_such(m, "output", name, thing, line, a->n_outputs, a->n_outputs ? &a->outputs[0].name : NULL,
+                 sizeof a->outputs[0]);
 }
 
 static bramah_status find_sensor(const maker *m, const char *name, const bramah_gauge *gauge, size_t *out)
@@ -55,12 +53,8 @@ static bramah_status find_sensor(const maker *m, const char *name, const bramah_
   const bramah_study *study = m->assess->study;
   for (size_t i = 0; i < study->n_sensors; i++)
     if (strcmp(study->sensors[i].name, name) == 0) return *out = i, BRAMAH_OK;
-  const char **names = calloc(study->n_sensors + 1, sizeof *names);
-  for (size_t i = 0; names && i < study->n_sensors; i++) names[i] = study->sensors[i].name;
-  const bramah_status status =
-      no_such(m, "sensor", name, gauge->name, gauge->line, names ? study->n_sensors : 0, names);
-  free(names);
-  return status;
+  return no_such(m, "sensor", name, gauge->name, gauge->line, study->n_sensors,
+                 study->n_sensors ? &study->sensors[0].name : NULL, sizeof study->sensors[0]);
 }
 
 /* Where a body of the machine is, which may be welded to another: the number of that, the turn R and place r of its frame in it. -1:
@@ -166,9 +160,7 @@ static bramah_status put_gauge(maker *m, const bramah_gauge *gauge, size_t outpu
   }
   if (!gauge->n_sensors && of->sensor >= 0) bramah__json_number(json, NULL, (double)of->sensor);
   bramah__json_close(json, ']');
-  if (gauge->n_texts) bramah__json_open(json, "texts", '[');
-  for (size_t i = 0; i < gauge->n_texts; i++) bramah__json_text(json, NULL, gauge->texts[i]);
-  if (gauge->n_texts) bramah__json_close(json, ']');
+  if (gauge->n_texts) bramah__json_texts(json, "texts", gauge->n_texts, gauge->texts);
   bramah__json_open(json, "place", '[');
   for (int k = 0; k < 2; k++) bramah__json_number(json, NULL, gauge->place[k]);
   bramah__json_close(json, ']');
@@ -267,9 +259,7 @@ static void put_names(maker *m)
   bramah__json_open(json, "sensors", '[');
   for (size_t i = 0; i < a->n_sensors; i++) bramah__json_text(json, NULL, a->study->sensors[i].name);
   bramah__json_close(json, ']');
-  bramah__json_open(json, "bodies", '[');
-  for (size_t j = 0; j < m->info.n_joints; j++) bramah__json_text(json, NULL, m->info.body_names[j]);
-  bramah__json_close(json, ']');
+  bramah__json_texts(json, "bodies", m->info.n_joints, m->info.body_names);
 }
 
 /* Levers of inputs that the machine has. */
@@ -283,7 +273,8 @@ static bramah_status put_levers(maker *m)
     size_t k = 0;
     while (k < m->info.n_inputs && strcmp(m->info.input_names[k], lever->name) != 0) k++;
     if (k == m->info.n_inputs)
-      return no_such(m, "input", lever->name, "drive", lever->line, m->info.n_inputs, m->info.input_names);
+      return no_such(m, "input", lever->name, "drive", lever->line, m->info.n_inputs, m->info.input_names,
+                     sizeof *m->info.input_names);
     bramah__json_open(json, NULL, '{');
     bramah__json_number(json, "input", (double)k);
     bramah__json_text(json, "name", lever->name);
@@ -293,9 +284,7 @@ static bramah_status put_levers(maker *m)
     bramah__json_number(json, "neutral", lever->neutral);
     bramah__json_number(json, "step", lever->step);
     bramah__json_number(json, "held", lever->is_held);
-    bramah__json_open(json, "keys", '[');
-    for (size_t c = 0; c < lever->n_keys; c++) bramah__json_text(json, NULL, lever->keys[c]);
-    bramah__json_close(json, ']');
+    bramah__json_texts(json, "keys", lever->n_keys, lever->keys);
     bramah__json_text(json, "stick", sticks[abs(lever->stick)]);
     bramah__json_number(json, "sense", lever->stick < 0 ? -1 : 1);
     bramah__json_close(json, '}');
@@ -463,11 +452,9 @@ static bramah_status put_shapes(maker *m)
     const bramah_display_body *body = &m->file->bodies[b];
     double R[9], r[3];
     for (size_t i = 0; i < body->n_shapes; i++) put_shape(m, body->name, &body->shapes[i]);
-    if (find_body(m, body->name, R, r) > -2) continue;
-    const char **names = calloc(machine->n_bodies + 1, sizeof *names);
-    for (size_t i = 0; names && i < machine->n_bodies; i++) names[i] = machine->bodies[i].name;
-    status = no_such(m, "body", body->name, "shapes", body->line, names ? machine->n_bodies : 0, names);
-    free(names);
+    if (find_body(m, body->name, R, r) == -2)
+      status = no_such(m, "body", body->name, "shapes", body->line, machine->n_bodies,
+                       &machine->bodies[0].name, sizeof machine->bodies[0]);
   }
   for (size_t b = 0; b < machine->n_bodies; b++) {
     const bramah_body *body = &machine->bodies[b];

@@ -32,6 +32,7 @@ void bramah__json_close(bramah__json *json, char bracket);
 void bramah__json_text(bramah__json *json, const char *name, const char *text);
 /* The shortest of 15 to 17 digits that reads back the same; not finite: null. */
 void bramah__json_number(bramah__json *json, const char *name, double value);
+void bramah__json_texts(bramah__json *json, const char *name, size_t n, const char *const *texts);
 void bramah__json_numbers(bramah__json *json, const char *name, size_t n, const double *values,
                           int digits); /* 0: to the last bit */
 

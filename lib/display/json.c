@@ -27,30 +27,13 @@ static void put(bramah__json *json, const char *text, size_t n)
 
 void bramah__json_raw(bramah__json *json, const char *text) { put(json, text, strlen(text)); }
 
-/* Bytes of the UTF-8 character that begins here, 0: there is none. */
-static size_t character(const unsigned char *s)
-{
-  const size_t n = s[0] < 0x80                   ? 1
-                   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                   : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                 : 0;
-  for (size_t i = 1; i < n; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  /* overlong ones, surrogates, beyond the last one */
-  if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-      (s[0] == 0xf4 && s[1] > 0x8f))
-    return 0;
-  return n;
-}
-
 static void put_text(bramah__json *json, const char *text)
 {
   static const char digits[] = "0123456789abcdef";
   put(json, "\"", 1);
   while (*text) {
     const unsigned char c = (unsigned char)*text;
-    const size_t n = character((const unsigned char *)text);
+    const size_t n = bramah__character(text);
     if (n == 0) {
       put(json, "\\ufffd", 6);
     } else if (c < 0x20 || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x7f) {
@@ -93,6 +76,13 @@ void bramah__json_text(bramah__json *json, const char *name, const char *text)
     put_text(json, text);
   else
     put(json, "null", 4);
+}
+
+void bramah__json_texts(bramah__json *json, const char *name, size_t n, const char *const *texts)
+{
+  bramah__json_open(json, name, '[');
+  for (size_t i = 0; i < n; i++) bramah__json_text(json, NULL, texts[i]);
+  bramah__json_close(json, ']');
 }
 
 static void put_number(bramah__json *json, double value, int digits)

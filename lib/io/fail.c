@@ -5,6 +5,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 bramah_status bramah__failf(bramah_diag *diag, bramah_status status, const char *file, int line,
                             const char *thing, const char *format, ...)
@@ -50,4 +52,17 @@ void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const
     bramah__add_text(diag, i ? ", " : listing);
     bramah__add_text(diag, names[i]);
   }
+}
+
+void bramah__suggest_thing(bramah_diag *diag, const char *name, size_t n, const void *first, size_t stride,
+                           const char *listing)
+{
+  const char **names = calloc(n + 1, sizeof *names);
+  size_t n_named = 0;
+  for (size_t i = 0; names && i < n; i++) {
+    memcpy(&names[n_named], (const unsigned char *)first + i * stride, sizeof *names);
+    n_named += names[n_named] != NULL; /* others could not be read */
+  }
+  bramah__add_suggestion(diag, name, n_named, names, listing);
+  free(names);
 }

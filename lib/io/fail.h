@@ -9,10 +9,6 @@
 #define BRAMAH__PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define BRAMAH__PRINTF(text, first)
-/* "; did you mean 'x'?" if a name is near, otherwise `listing` and all names ("; allowed are a, b"), or nothing where it is "". */
-void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
-                            const char *listing);
-
 #endif
 
 /* Replace the diagnostic (NULL allowed): file and thing may be NULL, line 0. Returns the status. */
@@ -27,5 +23,8 @@ bramah_status bramah__place(bramah_diag *diag, const char *file, int line);
 /* "; did you mean 'x'?" if a name is near, otherwise `listing` and all names ("; allowed are a, b"), or nothing where it is "". */
 void bramah__add_suggestion(bramah_diag *diag, const char *name, size_t n, const char *const *names,
                             const char *listing);
+/* The same of n things, `stride` bytes apart, of which `first` is the name of the first. */
+void bramah__suggest_thing(bramah_diag *diag, const char *name, size_t n, const void *first, size_t stride,
+                           const char *listing);
 
 #endif

@@ -132,17 +132,12 @@ const bramah__table bramah__body_table = {
 
 /* ---- points of other elements ---- */
 
-/* Names of the points of a body as a list for a suggestion. */
 static bramah_status no_such_point(bramah__reader *reader, const bramah__item *item, const bramah_body *body,
                                    const char *name)
 {
-  const char **names = bramah__pool_take(&reader->scratch, body->n_points + 1, sizeof *names);
-  if (!names) return bramah__no_memory(reader);
-  size_t n = 0;
-  for (size_t i = 0; i < body->n_points; i++)
-    if (body->points[i].name) names[n++] = body->points[i].name; /* others could not be read */
   bramah__fail_item(reader, item, BRAMAH_E_REFERENCE, "there is no point '%s' of '%s'", name, body->name);
-  bramah__add_suggestion(reader->diag, name, n, names, "; there are ");
+  bramah__suggest_thing(reader->diag, name, body->n_points, body->n_points ? &body->points[0].name : NULL,
+                        sizeof body->points[0], "; there are ");
   return BRAMAH_E_REFERENCE;
 }
 
