@@ -172,8 +172,10 @@ static int accept(cursor *c, char mark)
 
 static char *copy_word(cursor *c)
 {
-  if (!c->is_text && strlen(c->word) > LONGEST_NAME)
+  if (!c->is_text && strlen(c->word) > LONGEST_NAME) {
     fail(c, BRAMAH_E_VALUE, NULL, "a name has more than %d characters", LONGEST_NAME);
+    return NULL;
+  }
   char *copy = strdup(c->word);
   if (!copy) fail(c, BRAMAH_E_MEMORY, NULL, "out of memory");
   return copy;

@@ -30,7 +30,7 @@ static uint64_t read_rows(bramah_log_reader *reader, size_t n, bramah_diag *diag
       FUZZ_CHECK(present[i] ? isfinite(values[i]) : isnan(values[i]), "column %zu is %g", i, values[i]);
       any |= i && present[i];
     }
-    FUZZ_CHECK(any || !reader->is_sparse, "a row without a cell in line %d", line); /* CSV has them */
+    FUZZ_CHECK(any, "a row without a cell in line %d", line);
     hash = bramah__fnv(hash, values, n * sizeof *values);
   }
   free(values);
@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const bramah_status status = bramah_log_open(path, &format, &diag, &reader);
     FUZZ_CHECK(!status == (reader != NULL), "status %d", status);
     FUZZ_CHECK(!status || *diag.message, "status %d without a message", status);
-    if (reader && bramah_log_get_info(reader).n_columns)
+    if (reader && reader->is_sparse) /* else it is CSV, which fuzz_log reads */
       hash[k] = read_rows(reader, bramah_log_get_info(reader).n_columns, &diag);
     bramah_log_close(reader);
   }
