@@ -2,7 +2,8 @@
 """Logs and estimates as files: reading, writing, comparing; every mistake of a file, and what is doubted of it."""
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional, Sequence
+import os
+from typing import Any, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -13,11 +14,15 @@ from bramah.machine import Machine
 from bramah.session import Session
 
 
-def read_log(path: Path, time: str = "t") -> Series:
-    """A file of columns (CSV with name[unit] headers, MAT, MDF 4 or MCAP) as a Series in SI; nan: an empty cell. What a study says of
-    how its logs are written (`log:`, counts, clocks) is heeded by replays, not here."""
+def read_log(path: Path, time: str = "t", *, dbc: Union[Path, Sequence[Path], None] = None) -> Series:
+    """A file of columns (CSV with name[unit] headers, MAT, MDF 4 or MCAP), or of CAN frames with the DBC file or files that say what
+    is in them (as `log: dbc:` of a study), as a Series in SI; nan: an empty cell. What else a study says of how its logs are written
+    (`log:`, counts, clocks) is heeded by replays, not here."""
     diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_log_reader **")
-    check(lib.bramah_log_open(path_bytes(path), ffi.NULL, diag, out), diag)
+    files = [] if dbc is None else [dbc] if isinstance(dbc, (str, bytes, os.PathLike)) else dbc
+    names_of_files = ffi.new("char[]", b"\n".join(map(path_bytes, files)))
+    form = ffi.new("bramah_log_format *", {"dbc": names_of_files})
+    check(lib.bramah_log_open(path_bytes(path), form, diag, out), diag)
     reader = owned(out[0], lib.bramah_log_close)
     info = lib.bramah_log_get_info(reader)
     n = info.n_columns
