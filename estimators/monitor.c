@@ -481,7 +481,7 @@ bramah_monitor_whiteness bramah_monitor_correlation(const bramah_monitor *m, siz
 {
   const white_sums *w = &m->white[i];
   const double n = (double)w->n, mean = w->n ? w->sum / n : 0.0;
-  bramah_monitor_whiteness out = {.n = w->n};
+  bramah_monitor_whiteness out = {.n = w->n, .sum = w->sum, .squares = w->squares, .products = w->products};
   if (w->n < 50 || !(w->squares > n * mean * mean)) return out;
   out.correlation = (w->products - (n - 1.0) * mean * mean) / (w->squares - n * mean * mean);
   out.size = (out.correlation + 1.0 / n) * sqrt(n);

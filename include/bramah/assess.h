@@ -312,7 +312,7 @@ typedef struct bramah_verdict {
   int broken_off;   /* 1: none failed, but an error ended the run before its log: no verdict */
   int too_short;    /* 1: none failed, the run is whole, but no sensor had enough samples to be judged */
   /* None failed, but this is certain: what bramah_assess_doubt was given; or that innovations of a sensor are anticorrelated over
-   * the run, by chance in one of a thousand runs, and by more than 0.1, while parameters are learned as constants. Process
+   * the run or a window of 10 s of it, by chance in one of a thousand runs, and by more than 0.1, while parameters are learned as constants. Process
    * noise that is not there drives these off (L. Ljung, IEEE Trans. AC-24, 1979). Not where noise adapts. NULL: nothing is */
   const bramah_doubt *doubt;
   uint64_t tests;                /* made, those of all windows included */

@@ -60,9 +60,11 @@ BRAMAH_API bramah_monitor_worst bramah_monitor_offset(const bramah_monitor *moni
  * lag 1, about normal with the variance 1/n (R. K. Mehra, J. Peschon, Automatica 7, 1971). Negative: each takes back a part of the one
  * before, the process noise is overestimated. */
 typedef struct bramah_monitor_whiteness {
-  uint64_t n;         /* samples; below 50 the rest is 0 */
+  uint64_t n;         /* samples; below 50 correlation and size are 0 */
   double correlation; /* -1 to 1 */
   double size;        /* of it, in standard deviations */
+  /* of innovations over their sigmas, products with the one before: those of a window are what they grow by in it */
+  double sum, squares, products;
 } bramah_monitor_whiteness;
 /* Of sensor i so far. */
 BRAMAH_API bramah_monitor_whiteness bramah_monitor_correlation(const bramah_monitor *monitor, size_t i);

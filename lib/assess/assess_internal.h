@@ -151,6 +151,15 @@ typedef struct bramah__mean_gain {
   int is_known;
 } bramah__mean_gain;
 
+/* Whether innovations of a sensor take back what the one before did (noise_doubt.c). */
+typedef struct bramah__lag_1 {
+  bramah__innovation_sums from; /* all up to the window that is open */
+  int64_t from_ns;              /* it begins */
+  uint64_t tests;               /* windows judged */
+  double correlation, size;     /* of the worst one, size in standard deviations; 0: none matters */
+  int64_t begin_ns, end_ns;
+} bramah__lag_1;
+
 /* Estimates that a diagnosis can begin with, spread over the run. */
 enum { BRAMAH__KEPT = 128 };
 
@@ -174,6 +183,7 @@ typedef struct bramah__band {
   X(int64_t, estimated_from, a->n_augmented, "as in bramah_augmented_estimate")                              \
   X(bramah__gathered, gathered, a->n_augmented)                                                              \
   X(bramah__mean_gain, mean_gain, a->n_augmented * a->n_sensors)                                             \
+  X(bramah__lag_1, lag_1, 2 * a->n_sensors, "of the filter's own innovations, of the monitor's, by sensor")  \
   X(bramah_filter_phase, phases, a->n_phases)                                                                \
   X(bramah__innovations, innovations, a->n_sensors, "sums")                                                  \
   X(bramah__windows, windows, a->n_sensors + 1, "of each, and of all together")                              \

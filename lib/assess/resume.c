@@ -25,7 +25,7 @@ typedef struct plain {
   void *from;
   size_t size;
 } plain;
-enum { PLAIN = 11 };
+enum { PLAIN = 12 };
 
 static void list_plain(const bramah_assess *a, plain out[PLAIN])
 {
@@ -40,6 +40,7 @@ static void list_plain(const bramah_assess *a, plain out[PLAIN])
   out[8] = (plain){"alarms", a->alarms, (a->n_sensors + 1) * sizeof *a->alarms};
   out[9] = (plain){"gathered", a->gathered, a->n_augmented * sizeof *a->gathered};
   out[10] = (plain){"mean gains", a->mean_gain, a->n_augmented * a->n_sensors * sizeof *a->mean_gain};
+  out[11] = (plain){"lag 1", a->lag_1, 2 * a->n_sensors * sizeof *a->lag_1};
 }
 
 static identity identity_of(const bramah_assess *a)
