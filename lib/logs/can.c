@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +41,9 @@ typedef struct origin {
 #define EXTENDED UINT32_C(0x80000000)
 #define GROUP UINT32_C(0x40000000)
 
-typedef enum medium { CANDUMP, ASC, BLF, INTERFACE } medium;
+typedef enum medium { CANDUMP, ASC, BLF, INTERFACE, OTHER } medium; /* OTHER: bramah__can_put */
 
-typedef struct can {
+typedef struct bramah__can {
   bramah_log_reader *reader;
   medium source;
   bramah__dbc dbc;
@@ -638,8 +639,7 @@ static void full_name(const can *c, size_t message, size_t signal, char *out, si
 static bramah_status add_columns(can *c)
 {
   bramah_log_reader *reader = c->reader;
-  bramah_status status = bramah__log_add_column(reader, "t", "s", 0);
-  if (!status) status = find_namesakes(c);
+  bramah_status status = find_namesakes(c);
   for (size_t i = 0; !status && i < c->dbc.n_messages; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[i];
     if (why_never(m)) continue;
@@ -653,20 +653,29 @@ static bramah_status add_columns(can *c)
   return status;
 }
 
-static bramah_status open_can(bramah_log_reader *reader, medium from)
+bramah_status bramah__can_begin(bramah_log_reader *reader, bramah__can **out)
 {
-  can *c = reader->source = calloc(1, sizeof *c);
-  bramah_status status = BRAMAH_OK;
-  int end = 0;
+  can *c = *out = calloc(1, sizeof *c);
   if (!c) return bramah__log_fail_memory(reader);
   c->reader = reader;
+  c->source = OTHER;
+  bramah_status status = read_databases(c);
+  if (!status) status = index_messages(c);
+  return status ? status : add_columns(c);
+}
+
+static bramah_status open_can(bramah_log_reader *reader, medium from)
+{
+  bramah_status status = bramah__log_add_column(reader, "t", "s", 0);
+  can *c = NULL;
+  int end = 0;
+  if (!status) status = bramah__can_begin(reader, &c);
+  reader->source = c;
+  if (status) return status;
   c->source = from;
   c->buffer = from == BLF || from == INTERFACE ? NULL : malloc(BUFFER + 1);
-  if (!c->buffer && from != BLF && from != INTERFACE) status = bramah__log_fail_memory(reader);
-  if (!status) status = read_databases(c);
-  if (!status) status = index_messages(c);
-  if (!status) status = add_columns(c);
-  if (!status && from == BLF) status = bramah__blf_open(reader, &c->blf);
+  if (!c->buffer && from != BLF && from != INTERFACE) return bramah__log_fail_memory(reader);
+  if (from == BLF) status = bramah__blf_open(reader, &c->blf);
   if (status) return status;
   snprintf(c->frame.channel, sizeof c->frame.channel, "%.15s", from == INTERFACE ? reader->path : "");
   reader->is_date = from == INTERFACE;
@@ -690,9 +699,8 @@ static bramah_status open_can(bramah_log_reader *reader, medium from)
   return status;
 }
 
-static void close_can(bramah_log_reader *reader)
+void bramah__can_free(bramah__can *c)
 {
-  can *c = reader->source;
   if (!c) return;
   bramah__blf_close(c->blf);
   bramah__dbc_free(&c->dbc);
@@ -705,6 +713,8 @@ static void close_can(bramah_log_reader *reader)
   free(c->buffer);
   free(c);
 }
+
+static void close_can(bramah_log_reader *reader) { bramah__can_free(reader->source); }
 
 /* ---- what a text is ---- */
 
@@ -777,15 +787,24 @@ static bramah_status open_interface(bramah_log_reader *reader) { return open_can
 
 /* ---- rows ---- */
 
+int bramah__can_plan(bramah__can *c)
+{
+  int any = 0;
+  for (size_t i = 0; i < c->dbc.n_messages; i++) {
+    for (size_t k = 0; c->first[i] && k < c->dbc.messages[i].n_signals; k++)
+      c->wanted[i] |= !c->reader->columns[c->first[i] + k].ignored;
+    any |= c->wanted[i];
+  }
+  return any;
+}
+
 /* Which messages have a column that is read, and a clean row. */
 static bramah_status begin_rows(can *c)
 {
   const bramah_log_reader *reader = c->reader;
   const bramah__time_format *clock = &reader->clock;
   c->begun = 1;
-  for (size_t i = 0; i < c->dbc.n_messages; i++)
-    for (size_t k = 0; c->first[i] && k < c->dbc.messages[i].n_signals; k++)
-      c->wanted[i] |= !reader->columns[c->first[i] + k].ignored;
+  bramah__can_plan(c);
   if (reader->time_column != 0 || (!clock->whole && (clock->iso || clock->scale == INT64_C(1000000000))))
     return BRAMAH_OK;
   return bramah__log_fail(
@@ -832,6 +851,39 @@ static int fill_row(can *c, size_t message)
   return any;
 }
 
+/* The cells of the present frame; *any 0: none is wanted. */
+static bramah_status take_frame(can *c, int *any)
+{
+  int is_meant;
+  *any = 0;
+  const int taken = c->transport ? bramah__transport_take(c->transport, &c->frame, is_wanted, c) : 0;
+  if (!c->first_lost && (taken < 0 || c->lost)) c->first_lost = c->line;
+  const size_t message = find_message(c, &c->frame);
+  if (message == SIZE_MAX || !c->wanted[message]) return BRAMAH_OK;
+  const bramah_status status = check_origin(c, message, &is_meant);
+  if (status || !is_meant) return status;
+  c->reader->row_done = 1;
+  *any = fill_row(c, message);
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__can_put(bramah__can *c, const bramah__can_frame *frame, int line, int *any)
+{
+  const size_t head = offsetof(bramah__can_frame, data);
+  memcpy(&c->frame, frame, head + frame->n);
+  c->line = line;
+  return take_frame(c, any);
+}
+
+void bramah__can_clear(bramah__can *c)
+{
+  for (size_t i = c->filled; i < c->filled + c->n_filled; i++) {
+    c->reader->values[i] = NAN;
+    c->reader->present[i] = 0;
+  }
+  c->n_filled = 0;
+}
+
 static bramah_status next_row(bramah_log_reader *reader, int *end)
 {
   can *c = reader->source;
@@ -840,18 +892,12 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
   c->n_filled = 0;
   reader->row_done = 0;
   while (!status) {
-    int is_meant;
+    int any = 0;
     status = next_frame(c, end);
     reader->row_line = c->line;
     if (status || *end) break;
-    const int taken = c->transport ? bramah__transport_take(c->transport, &c->frame, is_wanted, c) : 0;
-    if (!c->first_lost && (taken < 0 || c->lost)) c->first_lost = c->line;
-    const size_t message = find_message(c, &c->frame);
-    if (message == SIZE_MAX || !c->wanted[message]) continue;
-    status = check_origin(c, message, &is_meant);
-    if (status || !is_meant) continue;
-    reader->row_done = 1;
-    if (!fill_row(c, message)) continue;
+    status = take_frame(c, &any);
+    if (status || !any) continue;
     reader->time = c->frame.time_ns;
     reader->values[0] = (double)c->frame.time_ns / 1e9;
     reader->present[0] = 1;
@@ -871,9 +917,9 @@ static int is_called(const bramah__dbc_message *m, const bramah__dbc_signal *sig
 }
 
 /* A signal by its own name, if only one message has it; or with a channel that it does not need. */
-static size_t stand_in(const bramah_log_reader *reader, const char *name)
+size_t bramah__can_stand_in(const bramah__can *c, const char *name)
 {
-  const can *c = reader->source;
+  const bramah_log_reader *reader = c->reader;
   size_t found = SIZE_MAX, n = 0;
   for (size_t i = 0; i < c->dbc.n_messages; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[i];
@@ -890,9 +936,13 @@ static size_t stand_in(const bramah_log_reader *reader, const char *name)
   return n == 1 ? found : SIZE_MAX;
 }
 
-static const char *why_not(const bramah_log_reader *reader, const char *name)
+static size_t stand_in(const bramah_log_reader *reader, const char *name)
 {
-  can *c = reader->source;
+  return bramah__can_stand_in(reader->source, name);
+}
+
+const char *bramah__can_why_not(bramah__can *c, const char *name)
+{
   const char *why = NULL;
   size_t n = 0, used = 0;
   for (size_t i = 0; i < c->dbc.n_messages; i++) {
@@ -910,6 +960,18 @@ static const char *why_not(const bramah_log_reader *reader, const char *name)
   return n > 1 ? c->why : why;
 }
 
+static const char *why_not(const bramah_log_reader *reader, const char *name)
+{
+  return bramah__can_why_not(reader->source, name);
+}
+
+void bramah__can_describe(const bramah__can *c, bramah_log_info *info)
+{
+  info->lost = c->lost;
+  if (c->transport) info->lost += bramah__transport_lost(c->transport, c->frame.time_ns);
+  info->first_lost = c->first_lost || !info->lost ? c->first_lost : c->line;
+}
+
 static void describe(const bramah_log_reader *reader, bramah_log_info *info)
 {
   static const char *const kinds[] = {"CAN frames of candump", "CAN frames in ASC", "CAN frames in BLF",
@@ -918,9 +980,7 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
   info->kind = kinds[c->source];
   info->bytes = c->bytes - (c->end - c->begin);
   info->is_cut = c->is_cut;
-  info->lost = c->lost;
-  if (c->transport) info->lost += bramah__transport_lost(c->transport, c->frame.time_ns);
-  info->first_lost = c->first_lost || !info->lost ? c->first_lost : c->line;
+  bramah__can_describe(c, info);
   if (c->source == BLF) info->bytes = bramah__blf_bytes(c->blf, &info->is_cut);
 }
 

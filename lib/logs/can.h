@@ -79,6 +79,24 @@ int bramah__transport_take(bramah__transport *t, bramah__can_frame *f, bramah__t
 /* Wanted messages that were begun and are not whole: a packet is missing or out of sequence, or none came for 1.25 s. */
 uint64_t bramah__transport_lost(const bramah__transport *t, int64_t now_ns);
 
+/* ---- frames that other formats hold (MDF) ---- */
+
+typedef struct bramah__can bramah__can;
+
+/* The DBC files of the format, whose signals become columns behind those that the reader has. Errors go to the reader.
+ * Released by bramah__can_free in any case. */
+bramah_status bramah__can_begin(bramah_log_reader *reader, bramah__can **out);
+void bramah__can_free(bramah__can *can);
+/* Once columns that nobody wants are marked; 1: a signal is wanted. */
+int bramah__can_plan(bramah__can *can);
+/* The cells of a frame into the row of the reader; *any 0: it has none. line: its number. Errors: of two senders or channels. */
+bramah_status bramah__can_put(bramah__can *can, const bramah__can_frame *frame, int line, int *any);
+void bramah__can_clear(bramah__can *can); /* the cells of the frame before */
+/* As of a kind of logs. */
+size_t bramah__can_stand_in(const bramah__can *can, const char *name);
+const char *bramah__can_why_not(bramah__can *can, const char *name);
+void bramah__can_describe(const bramah__can *can, bramah_log_info *info);
+
 /* ---- interfaces ---- */
 
 /* The next frame with data from the socket `fd` of the reader, its time in us as candump writes it. *lost: frames that

@@ -13,12 +13,19 @@ enum {
   MDF_HEAD = 24
 }; /* bytes of the first block, and before the links of every other one */
 /* The first block ends with two words of 16 bits: what was left undone by who wrote an unfinished file. */
-enum { MDF_UNFINISHED_AT = 60, MDF_NO_CYCLES = 1, MDF_NO_DATA_LENGTH = 4, MDF_NO_LIST_LENGTH = 16 };
+enum {
+  MDF_UNFINISHED_AT = 60,
+  MDF_NO_CYCLES = 1,
+  MDF_NO_DATA_LENGTH = 4,
+  MDF_NO_LIST_LENGTH = 16,
+  MDF_NO_PLACES = 64 /* of data of any length among the records */
+};
 enum {
   MDF_CHANNEL_VALUE = 0,
   MDF_CHANNEL_VLSD = 1,
   MDF_CHANNEL_MASTER = 2,
   MDF_CHANNEL_VIRTUAL_MASTER = 3,
+  MDF_CHANNEL_MLSD = 5,
   MDF_CHANNEL_VIRTUAL = 6
 };
 enum { MDF_SYNC_TIME = 1 };

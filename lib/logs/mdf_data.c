@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The data of MDF 4 as a stream of bytes: DT, DV, DI and DZ blocks, alone or in lists (HL, DL, LD). Compression is undone by pieces; a
+/* The data of MDF 4 as a stream of bytes: DT, DV, DI, SD and DZ blocks, alone or in lists (HL, DL, LD). Compression is undone by pieces; a
  * block that was transposed before is undone whole, as its first row needs bytes of all of it. */
 #define _GNU_SOURCE /* pread */
 #include "lib/logs/mdf.h"
@@ -365,7 +365,8 @@ static int open_block(bramah__mdf_data *d, uint64_t at)
     return 1;
   }
   if (memcmp(head, "##DZ", 4) == 0) return open_packed(d, data_at, n);
-  if (memcmp(head, "##DT", 4) != 0 && memcmp(head, "##DV", 4) != 0 && memcmp(head, "##DI", 4) != 0)
+  if (memcmp(head, "##DT", 4) != 0 && memcmp(head, "##DV", 4) != 0 && memcmp(head, "##DI", 4) != 0 &&
+      memcmp(head, "##SD", 4) != 0)
     return stop(d, BRAMAH_E_SYNTAX, no_block);
   d->is_packed = 0;
   d->at = data_at;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MDF 4 as logs: data groups (DG) hold channel groups (CG) with a clock each, the master channel, and channels (CN) with a conversion
  * (CC). Every number of every group is a column; rows of all groups are put together by time, each read by a cursor of its own, so
- * that memory does not grow with the file. Records of several groups in one stream (unsorted files) have their number before them. */
+ * that memory does not grow with the file. Records of several groups in one stream (unsorted files) have their number before them.
+ * Groups of bus logging hold CAN frames, whose signals are columns by DBC files (can.c). */
 #define _GNU_SOURCE /* strdup */
 #include "lib/base/text.h"
+#include "lib/logs/can.h"
 #include "lib/logs/mdf.h"
 
 #include <limits.h>
@@ -73,8 +75,9 @@ typedef struct channel {
   char *name, *unit;
   size_t group;
   field field;
-  uint64_t conversion; /* place of its block */
-  int is_master;
+  uint64_t conversion, bytes; /* places of its block, and of its bytes where these are not in the record */
+  uint32_t n_bytes;
+  int type, is_master;
   const char *why_not; /* it is no column; NULL: it is one */
 } channel;
 
@@ -83,6 +86,17 @@ typedef struct data_group {
   int id_size;
   size_t first, n; /* its groups */
 } data_group;
+
+/* CAN frames: where the structure CAN_DataFrame of a group has what (ASAM MDF "Bus Logging"). */
+enum { BUS_ID, BUS_IDE, BUS_LENGTH, BUS_CHANNEL, BUS_DATA, BUS_PARTS };
+typedef struct bus {
+  size_t part[BUS_PARTS]; /* channels; SIZE_MAX: none */
+  uint32_t n_bytes;       /* of a frame in the record */
+  size_t texts;           /* the group among whose records the bytes are; SIZE_MAX: they are elsewhere */
+  bramah__mdf_data bytes; /* there */
+  int is_there;           /* bytes of a frame wait: their place and length */
+  uint64_t at, length, next;
+} bus;
 
 /* Channels of one clock. */
 typedef struct group {
@@ -94,6 +108,7 @@ typedef struct group {
   size_t master, clock; /* channel, SIZE_MAX: none; the group in whose records it is */
   int used, has_row;
   size_t first_cell, n_cells;
+  bus *bus; /* NULL: it is of no bus */
   uint64_t row;
   bramah__mdf_data data, bits, clocks;
   size_t held, clock_held; /* bytes of the present record, and of that of `clocks` */
@@ -123,7 +138,11 @@ typedef struct mdf_log {
   size_t n_channels;
   const channel **by_name; /* [n_channels] */
   size_t *of_column;       /* [columns] channel; SIZE_MAX: the time */
+  size_t n_own;            /* columns that are not signals of CAN frames */
   size_t time_column;      /* SIZE_MAX: none */
+  int has_bus;
+  bramah__can *can; /* what is in the frames; NULL: no DBC file says so */
+  int can_wanted;
   int planned;
   cell *cells; /* in order of groups */
   size_t n_cells;
@@ -355,8 +374,9 @@ static bramah_status get_channel(bramah_log_reader *reader, const block *b, size
   char own[LONGEST_NAME], unit[LONGEST_NAME], name[LONGEST_NAME], kind[4] = {0};
   const unsigned type = b->data[0], flags = (unsigned)word(b, 12, 4);
   const uint64_t composition = link_of(b, 1);
-  channel c = {.group = of, .conversion = link_of(b, 4)};
   uint64_t bits = word(b, 8, 4);
+  channel c = {.group = of, .conversion = link_of(b, 4), .bytes = link_of(b, 5), .type = (int)type};
+  c.n_bytes = (uint32_t)bits / 8;
   c.field = (field){.at = (uint32_t)word(b, 4, 4), .type = b->data[2], .shift = b->data[3], .invalid = -1};
   if (bits > 64) bits = 0;
   c.field.bits = (uint8_t)bits;
@@ -511,6 +531,75 @@ static void settle_clocks(mdf_log *log)
     else if (kept > 1 && g->master == SIZE_MAX)
       c->why_not = "has no time: its group has no master channel of time, where others of the file have";
   }
+}
+
+/* ---- CAN frames ---- */
+
+/* Can the bytes of frames be had? They are in the record, or it says at which place of a stream of theirs they are. */
+static int finds_bytes(const mdf_log *log, const group *g, bus *u)
+{
+  const channel *c = &log->channels[u->part[BUS_DATA]];
+  unsigned char kind[4];
+  u->texts = SIZE_MAX;
+  if (c->field.at > g->n_data || u->n_bytes > g->n_data - c->field.at || !u->n_bytes || c->field.shift)
+    return 0;
+  if (c->type == MDF_CHANNEL_VALUE || c->type == MDF_CHANNEL_MLSD) return 1;
+  if (c->type != MDF_CHANNEL_VLSD || u->n_bytes != 8 || !c->bytes) return 0;
+  if (!bramah__mdf_get(&log->file, c->bytes, kind, 4)) return 0;
+  if (memcmp(kind, "##CG", 4) != 0) return 1;
+  for (size_t i = 0; i < log->n_groups; i++)
+    if (log->groups[i].at == c->bytes && log->groups[i].is_vlsd && log->groups[i].of == g->of) u->texts = i;
+  return u->texts != SIZE_MAX && log->data_groups[g->of].id_size > 0;
+}
+
+static bramah_status find_buses(bramah_log_reader *reader)
+{
+  static const char whole[] = "CAN_DataFrame.", *const parts[BUS_PARTS] = {"ID", "IDE", "DataLength",
+                                                                           "BusChannel", "DataBytes"};
+  mdf_log *log = reader->source;
+  for (size_t i = 0; i < log->n_channels; i++) {
+    const channel *c = &log->channels[i];
+    group *g = &log->groups[c->group];
+    size_t k = 0;
+    if (strncmp(c->name, whole, sizeof whole - 1) != 0) continue;
+    while (k < BUS_PARTS && strcmp(c->name + sizeof whole - 1, parts[k]) != 0) k++;
+    const int is_element = k == BUS_PARTS && strncmp(c->name + sizeof whole - 1, "DataBytes(", 10) == 0;
+    if (is_element) k = BUS_DATA;
+    if (k == BUS_PARTS || ((k != BUS_DATA || is_element) && c->why_not)) continue;
+    if (!g->bus) {
+      g->bus = calloc(1, sizeof *g->bus);
+      if (!g->bus) return bramah__log_fail_memory(reader);
+      for (size_t part = 0; part < BUS_PARTS; part++) g->bus->part[part] = SIZE_MAX;
+    }
+    bus *u = g->bus;
+    if (!is_element || u->part[BUS_DATA] == SIZE_MAX) {
+      u->part[k] = i;
+      if (k == BUS_DATA) u->n_bytes = c->n_bytes;
+    } else if (c->field.at == log->channels[u->part[BUS_DATA]].field.at + u->n_bytes) {
+      u->n_bytes += c->n_bytes;
+    }
+  }
+  for (size_t i = 0; i < log->n_groups; i++) {
+    group *g = &log->groups[i];
+    const int is_bus = g->bus && g->bus->part[BUS_ID] != SIZE_MAX && g->bus->part[BUS_DATA] != SIZE_MAX &&
+                       g->master != SIZE_MAX && finds_bytes(log, g, g->bus);
+    if (!is_bus) free(g->bus), g->bus = NULL;
+    log->has_bus |= is_bus;
+  }
+  return BRAMAH_OK;
+}
+
+/* Signals become columns behind those of the file. */
+static bramah_status add_signals(bramah_log_reader *reader)
+{
+  mdf_log *log = reader->source;
+  if (!log->has_bus || !reader->format.dbc || !*reader->format.dbc) return BRAMAH_OK;
+  const bramah_status status = bramah__can_begin(reader, &log->can);
+  for (size_t i = log->n_own; !status && i < reader->n_columns; i++)
+    if (bramah__log_index(reader, reader->columns[i].name) < i)
+      return fail(reader, BRAMAH_E_KEY, reader->columns[i].name,
+                  "a channel of the file and a signal of the DBC file are called so");
+  return status;
 }
 
 /* ---- names of columns ---- */
@@ -673,7 +762,10 @@ static bramah_status open_mdf(bramah_log_reader *reader)
   }
   if (status) return status;
   settle_clocks(log);
-  return name_columns(reader);
+  status = find_buses(reader);
+  if (!status) status = name_columns(reader);
+  log->n_own = reader->n_columns;
+  return status ? status : add_signals(reader);
 }
 
 static void close_mdf(bramah_log_reader *reader)
@@ -685,6 +777,8 @@ static void close_mdf(bramah_log_reader *reader)
     bramah__mdf_data_end(&log->groups[i].data);
     bramah__mdf_data_end(&log->groups[i].bits);
     bramah__mdf_data_end(&log->groups[i].clocks);
+    if (log->groups[i].bus) bramah__mdf_data_end(&log->groups[i].bus->bytes);
+    free(log->groups[i].bus);
   }
   for (size_t i = 0; i < log->n_channels; i++) {
     free(log->channels[i].name);
@@ -696,6 +790,7 @@ static void close_mdf(bramah_log_reader *reader)
     free(c->inner);
     free(c);
   }
+  bramah__can_free(log->can);
   free(log->data_groups);
   free(log->groups);
   free(log->channels);
@@ -934,6 +1029,7 @@ static const unsigned char *find_record(bramah_log_reader *reader, group *g, con
         likely < d->n && log->groups[d->first + likely].id == id ? &log->groups[d->first + likely] : NULL;
     for (size_t i = d->first; !of && i < d->first + d->n; i++)
       if (log->groups[i].id == id) of = &log->groups[i];
+    if (of == g && g->is_vlsd) return bramah__mdf_data_look(&g->data, id_size + 4);
     if (of == g) return bramah__mdf_data_look(&g->data, id_size + g->n_data + g->n_bits);
     if (!of) {
       /* Whoever was cut off while it wrote may leave anything. */
@@ -1048,6 +1144,26 @@ static bramah_status use_group(bramah_log_reader *reader, size_t i)
   return status;
 }
 
+static bramah_status plan_buses(bramah_log_reader *reader)
+{
+  mdf_log *log = reader->source;
+  bramah_status status = BRAMAH_OK;
+  log->can_wanted = bramah__can_plan(log->can);
+  for (size_t i = 0; !status && log->can_wanted && i < log->n_groups; i++) {
+    const group *g = &log->groups[i];
+    if (!g->bus) continue;
+    status = use_group(reader, i);
+    if (g->bus->texts != SIZE_MAX) {
+      if (log->groups[g->bus->texts].used) return fail(reader, BRAMAH_E_SYNTAX, g->name, damaged);
+      log->groups[g->bus->texts].used = 1;
+      bramah__mdf_data_begin(&log->groups[g->bus->texts].data, &log->file, log->data_groups[g->of].data, 0);
+    }
+    if (g->bus->texts == SIZE_MAX && log->channels[g->bus->part[BUS_DATA]].type == MDF_CHANNEL_VLSD)
+      bramah__mdf_data_begin(&g->bus->bytes, &log->file, log->channels[g->bus->part[BUS_DATA]].bytes, 0);
+  }
+  return status;
+}
+
 /* Once all columns that nobody wants are marked. Of a group without columns that are wanted nothing is read. */
 static bramah_status plan(bramah_log_reader *reader)
 {
@@ -1061,7 +1177,7 @@ static bramah_status plan(bramah_log_reader *reader)
   if (!log->cells || !log->waiting || !log->given) return bramah__log_fail_memory(reader);
   for (size_t i = 0; i < reader->n_columns; i++)
     wanted |= i != log->time_column && !reader->columns[i].ignored;
-  for (size_t i = 0; !status && i < reader->n_columns; i++) {
+  for (size_t i = 0; !status && i < log->n_own; i++) {
     if (i == log->time_column || (wanted && reader->columns[i].ignored)) continue;
     channel *c = &log->channels[log->of_column[i]];
     status = use_group(reader, c->group);
@@ -1070,7 +1186,8 @@ static bramah_status plan(bramah_log_reader *reader)
     log->cells[log->n_cells++] = (cell){.column = i, .field = c->field, .factor = reader->units[i].factor};
     log->groups[c->group].n_cells++;
   }
-  reader->is_sparse = log->n_given > 1;
+  if (!status && wanted && log->can) status = plan_buses(reader);
+  reader->is_sparse = log->n_given > 1 || log->can_wanted;
   const size_t n_data = 3 * log->n_given + 1;
   log->file.piece = n_data < ALL_PIECES / PIECE         ? PIECE
                     : n_data < ALL_PIECES / LEAST_PIECE ? ALL_PIECES / n_data
@@ -1162,12 +1279,13 @@ static void clear_row(bramah_log_reader *reader)
     reader->values[log->time_column] = NAN;
     reader->present[log->time_column] = 0;
   }
+  if (log->can) bramah__can_clear(log->can);
   log->cleared = reader->values;
 }
 
 static int has_time(const group *g) { return g->master != SIZE_MAX && !g->time_status; }
 
-/* Rows of the earliest time; one without a time comes at once and alone. Of the same time in the order of the file. */
+/* Rows of the earliest time; one without a time comes at once and alone, frames alone, too. Of the same time in the order of the file. */
 static int is_before(const mdf_log *log, size_t a, size_t b)
 {
   const group *x = &log->groups[a], *y = &log->groups[b];
@@ -1211,7 +1329,100 @@ static bramah_status find_row(bramah_log_reader *reader)
   do {
     give_earliest(log);
     next = log->n_waiting ? &log->groups[log->waiting[0]] : NULL;
-  } while (next && has_time(first) && has_time(next) && next->time == first->time);
+  } while (next && !first->bus && !next->bus && has_time(first) && has_time(next) &&
+           next->time == first->time);
+  return status;
+}
+
+/* Bytes of any length of the present frame, *n of them, at the place that the record says, or the next ones where who wrote the file
+ * had no time to say so. NULL: there are none, or a failure. */
+static const unsigned char *get_bytes(bramah_log_reader *reader, group *g, uint64_t *n, bramah_status *status)
+{
+  mdf_log *log = reader->source;
+  bus *u = g->bus;
+  const channel *c = &log->channels[u->part[BUS_DATA]];
+  *n = u->n_bytes;
+  if (c->type != MDF_CHANNEL_VLSD) return g->record + c->field.at;
+  const data_group *d = &log->data_groups[g->of];
+  group *texts = u->texts == SIZE_MAX ? NULL : &log->groups[u->texts];
+  bramah__mdf_data *from = texts ? &texts->data : &u->bytes;
+  const size_t head = (texts ? (size_t)d->id_size : 0) + 4;
+  const int in_order = texts && log->file.unfinished & MDF_NO_PLACES;
+  const uint64_t place = in_order ? u->next : bramah__mdf_word(g->record + c->field.at, 8);
+  const unsigned char *at = NULL;
+  for (;;) {
+    if (!u->is_there) {
+      at = texts ? find_record(reader, texts, d, status) : bramah__mdf_data_look(from, head);
+      if (!at) break;
+      u->length = bramah__mdf_word(at + head - 4, 4);
+      u->is_there = 1;
+    }
+    if (u->at >= place) break;
+    if (!bramah__mdf_data_pass(from, head + u->length)) break;
+    u->at += 4 + u->length;
+    u->is_there = 0;
+  }
+  if (*status) return NULL;
+  if (u->is_there && u->at != place) {
+    *status =
+        fail(reader, BRAMAH_E_UNSUPPORTED, g->name,
+             "the bytes of its CAN frames do not follow each other as the frames do: save the file again");
+    return NULL;
+  }
+  *n = u->length < BRAMAH__CAN_BYTES ? u->length : BRAMAH__CAN_BYTES;
+  u->next = u->at + 4 + u->length;
+  at = u->is_there ? bramah__mdf_data_look(from, head + (size_t)*n) : NULL;
+  if (from->wrong) *status = fail_data(reader, g, from);
+  log->is_cut |= !at;
+  return at ? at + head : NULL;
+}
+
+/* The signals of the present frame; *any 0: none is wanted. */
+static bramah_status put_frame(bramah_log_reader *reader, group *g, int *any)
+{
+  mdf_log *log = reader->source;
+  const bus *u = g->bus;
+  bramah_status status = BRAMAH_OK;
+  uint64_t part[BUS_PARTS] = {0}, n;
+  bramah__can_frame f;
+  *any = 0;
+  for (size_t k = 0; k < BUS_DATA; k++)
+    if (u->part[k] != SIZE_MAX) part[k] = get_bits(&log->channels[u->part[k]].field, g->record);
+  const unsigned char *bytes = get_bytes(reader, g, &n, &status);
+  if (!bytes || !has_time(g) || is_invalid(&log->channels[u->part[BUS_ID]].field, g->invalid) ||
+      is_invalid(&log->channels[u->part[BUS_DATA]].field, g->invalid))
+    return status;
+  f.time_ns = g->time;
+  f.id = (uint32_t)(part[BUS_ID] & 0x1fffffff);
+  f.is_extended =
+      u->part[BUS_IDE] != SIZE_MAX ? (int)(part[BUS_IDE] & 1) : part[BUS_ID] >> 31 || f.id > 0x7ff;
+  if (u->part[BUS_LENGTH] != SIZE_MAX && part[BUS_LENGTH] < n) n = part[BUS_LENGTH];
+  f.n = n < BRAMAH__CAN_BYTES ? (unsigned)n : BRAMAH__CAN_BYTES;
+  memcpy(f.data, bytes, f.n);
+  snprintf(f.channel, sizeof f.channel, u->part[BUS_CHANNEL] == SIZE_MAX ? "CAN" : "%u",
+           (unsigned)part[BUS_CHANNEL]);
+  return bramah__can_put(log->can, &f, log->row, any);
+}
+
+/* Cells of the groups that are given; *any 0: of a frame none is wanted. */
+static bramah_status put_row(bramah_log_reader *reader, int *any)
+{
+  mdf_log *log = reader->source;
+  group *first = &log->groups[log->given[0]];
+  *any = 1;
+  if (log->row < INT_MAX) log->row++;
+  reader->row_line = log->row;
+  reader->row_done = 1;
+  if (log->time_column != SIZE_MAX && !reader->columns[log->time_column].ignored) put_time(reader, first);
+  for (size_t i = 0; i < log->n_given; i++) {
+    const group *g = &log->groups[log->given[i]];
+    for (size_t k = g->first_cell; k < g->first_cell + g->n_cells; k++) put_cell(reader, &log->cells[k], g);
+  }
+  if (!first->bus || !log->can_wanted) return BRAMAH_OK;
+  reader->row_done = 0;
+  const bramah_status status = put_frame(reader, first, any);
+  *any |= first->n_cells > 0;
+  reader->row_done |= !status && *any;
   return status;
 }
 
@@ -1220,21 +1431,15 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
   mdf_log *log = reader->source;
   bramah_status status = log->planned ? BRAMAH_OK : plan(reader);
   reader->row_done = 0; /* what is wrong with the file is no fault of a row */
-  if (!status) clear_row(reader);
-  if (!status) status = find_row(reader);
-  *end = !status && !log->n_given;
-  log->all_ended |= *end;
-  if (status || *end) return status;
-  reader->row_done = 1;
-  if (log->row < INT_MAX) log->row++;
-  reader->row_line = log->row;
-  if (log->time_column != SIZE_MAX && !reader->columns[log->time_column].ignored)
-    put_time(reader, &log->groups[log->given[0]]);
-  for (size_t i = 0; i < log->n_given; i++) {
-    const group *g = &log->groups[log->given[i]];
-    for (size_t k = g->first_cell; k < g->first_cell + g->n_cells; k++) put_cell(reader, &log->cells[k], g);
+  for (int any = 0; !status && !any;) {
+    clear_row(reader);
+    status = find_row(reader);
+    *end = !status && !log->n_given;
+    log->all_ended |= *end;
+    if (status || *end) break;
+    status = put_row(reader, &any);
   }
-  return BRAMAH_OK;
+  return status;
 }
 
 /* ---- what is known ---- */
@@ -1245,14 +1450,14 @@ static size_t stand_in(const bramah_log_reader *reader, const char *name)
   if (log->time_column != SIZE_MAX && strcasecmp(name, "time") == 0) return log->time_column;
   for (size_t i = first_of(log, name); i < log->n_channels && strcmp(log->by_name[i]->name, name) == 0; i++)
     if (log->by_name[i]->is_master) return log->time_column;
-  for (size_t i = 0; i < reader->n_columns; i++) {
+  for (size_t i = 0; i < log->n_own; i++) {
     if (i == log->time_column) continue;
     const channel *c = &log->channels[log->of_column[i]];
     const char *of = log->groups[c->group].name;
     const size_t n = strlen(of);
     if (strncmp(name, of, n) == 0 && name[n] == '.' && strcmp(name + n + 1, c->name) == 0) return i;
   }
-  return SIZE_MAX;
+  return log->can ? bramah__can_stand_in(log->can, name) : SIZE_MAX;
 }
 
 static const char *why_not(const bramah_log_reader *reader, const char *name)
@@ -1268,7 +1473,11 @@ static const char *why_not(const bramah_log_reader *reader, const char *name)
     const size_t n = strlen(of);
     if (strncmp(name, of, n) == 0 && name[n] == '.' && strcmp(name + n + 1, c->name) == 0) return c->why_not;
   }
-  return NULL;
+  if (log->can) return bramah__can_why_not(log->can, name);
+  return log->has_bus ? "is not in the file, which has CAN frames: if it is one of their signals, say what "
+                        "is in them, 'log: {dbc: "
+                        "FILE.dbc}' in the study"
+                      : NULL;
 }
 
 static void describe(const bramah_log_reader *reader, bramah_log_info *info)
@@ -1279,6 +1488,7 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
     if (log->groups[i].data.at > at) at = log->groups[i].data.at;
   info->bytes = log->all_ended || at > log->file.size ? log->file.size : at;
   info->kind = log->kind;
+  if (log->can) bramah__can_describe(log->can, info);
   info->is_cut = log->is_cut || (log->all_ended && log->file.unfinished);
 }
 

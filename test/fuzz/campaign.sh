@@ -12,7 +12,8 @@ trap 'rm -rf "$scratch"' EXIT
 case $name in
 units) longest=300 ;;
 log) longest=600 ;;
-can | mat | mdf | snapshot) longest=2500 ;;
+can | mat | snapshot) longest=2500 ;;
+mdf) longest=4500 ;;
 restore) longest=61 ;;
 *) longest=1500 ;;
 esac

@@ -246,6 +246,7 @@ static void state_dialect(fuzz_dialect *dialect, const finding *t)
   dialect->format = t->found;
   dialect->format.comment = stated.comment;
   dialect->format.missing = stated.missing;
+  dialect->format.dbc = stated.dbc;
   FUZZ_CHECK(t->found.delimiter && (t->found.units || stated.no_header), "nothing found");
 }
 

@@ -526,6 +526,8 @@ TEST(converts_states)
   bramah_log_close(reader);
 }
 
+static void fails(bramah_status code, const char *column, const char *part);
+
 /* ---- several clocks and names ---- */
 
 static void put_two_groups(void)
@@ -640,6 +642,112 @@ TEST(gives_dates_if_asked)
   for (int i = 0; i < 2; i++) ck_assert(next(reader));
   ck_assert_int_eq(reader->time, INT64_C(1700000000000000010));
   bramah_log_close(reader);
+}
+
+/* ---- CAN frames ---- */
+
+enum { IN_RECORD, IN_BLOCK, AMONG_RECORDS, AMONG_RECORDS_UNFINISHED, AS_ARRAY, N_PLACES };
+enum { FRAMES = 6, FRAME = 22 };
+
+/* Time, identifier and its kind, channel, length, and bytes or their place. */
+static size_t describe_frames(size_t dg, int how, size_t bytes_at)
+{
+  const size_t cg = group(dg, "bus", FRAMES, FRAME, 0);
+  master(cg, "t", MDF_FLOAT, 0, 64);
+  const size_t whole = channel(cg, "CAN_DataFrame", 10, 8, 0, 8 * (FRAME - 8));
+  channel(whole, "CAN_DataFrame.ID", MDF_UNSIGNED, 8, 0, 29);
+  channel(whole, "CAN_DataFrame.IDE", MDF_UNSIGNED, 11, 7, 1);
+  channel(whole, "BusChannel", MDF_UNSIGNED, 12, 0, 8);
+  channel(whole, "CAN_DataFrame.DataLength", MDF_UNSIGNED, 13, 0, 8);
+  const size_t data =
+      channel(whole, "CAN_DataFrame.DataBytes", how == AS_ARRAY ? 0 : 10, 14, 0, how == AS_ARRAY ? 8 : 64);
+  if (how == AS_ARRAY) {
+    const size_t ca = block("CA", 1, NULL, 24);
+    put(data_of(ca) + 2, 1, 2);
+    put(data_of(ca) + 8, 1, 4);
+    put(data_of(ca) + 16, 8, 8);
+    put_link(data, 1, ca);
+  } else if (how != IN_RECORD) {
+    bytes[data_of(data)] = MDF_CHANNEL_VLSD;
+    put_link(data, 5, bytes_at);
+  }
+  return data;
+}
+
+static void store_frames(int how)
+{
+  static const uint32_t ids[] = {0x123, 0x98ff1234, 0x55};
+  const int among = how == AMONG_RECORDS || how == AMONG_RECORDS_UNFINISHED;
+  unsigned char rows[FRAMES][FRAME] = {{0}}, block_of[FRAMES][12] = {{0}}, mixed[FRAMES][1 + 12 + 1 + FRAME];
+  begin_file();
+  for (int i = 0; i < FRAMES; i++) {
+    const double t = 0.01 * i;
+    memcpy(rows[i], &t, 8);
+    for (int k = 0; k < 4; k++) rows[i][8 + k] = (unsigned char)(ids[i % 3] >> 8 * k);
+    rows[i][12] = 2;
+    rows[i][13] = 8;
+    block_of[i][0] = 8;
+    block_of[i][4] = (unsigned char)i;
+    if (how == IN_RECORD || how == AS_ARRAY)
+      memcpy(rows[i] + 14, block_of[i] + 4, 8);
+    else if (how != AMONG_RECORDS_UNFINISHED)
+      rows[i][14] = (unsigned char)(12 * i);
+    mixed[i][0] = 2, mixed[i][13] = 1;
+    memcpy(mixed[i] + 1, block_of[i], 12);
+    memcpy(mixed[i] + 14, rows[i], FRAME);
+  }
+  const size_t at = how == IN_BLOCK ? block("SD", 0, block_of, sizeof block_of) : 0;
+  const size_t dg = among ? data_group(0, 1) : data_group(block("DT", 0, rows, sizeof rows), 0);
+  const size_t data = describe_frames(dg, how, at);
+  if (!among) return;
+  const size_t bus = bramah__mdf_word(bytes + dg + MDF_HEAD + 8, 8), texts = group(dg, NULL, FRAMES, 0, 0);
+  put(data_of(bus), 1, 8);
+  put(data_of(texts), 2, 8);
+  put(data_of(texts) + 16, 1, 2);
+  put_link(data, 5, texts);
+  put_link(dg, 2, block("DT", 0, mixed, sizeof mixed));
+  if (how != AMONG_RECORDS_UNFINISHED) return;
+  memcpy(bytes, "UnFinMF ", 8);
+  put(MDF_UNFINISHED_AT, MDF_NO_CYCLES | MDF_NO_PLACES, 2);
+}
+
+/* Signals of a DBC file are columns besides those of the file, wherever the bytes of the frames are. */
+EACH_TEST(decodes_frames, 0, N_PLACES)
+{
+  static const unsigned char slow[2][2] = {{0, 7}, {1, 8}};
+  static const struct {
+    double t, x, y, p;
+  } wanted[] = {{0, 0, NAN, NAN},        {0, NAN, NAN, 7},    {0.01, NAN, 1, NAN},
+                {0.03, 1.5e5, NAN, NAN}, {0.04, NAN, 4, NAN}, {1, NAN, NAN, 8}};
+  const bramah_log_format format = {.dbc = other};
+  bramah_log_reader *reader = NULL;
+  bramah_diag diag = {0};
+  size_t i;
+  store_frames(_i);
+  const size_t cg = group(data_group(block("DT", 0, slow, sizeof slow), 0), "slow", 2, 2, 0);
+  master(cg, "t", MDF_UNSIGNED, 0, 8);
+  channel(cg, "p", MDF_UNSIGNED, 1, 0, 8);
+  end_file();
+  FILE *f = fopen(other, "w");
+  fputs("BO_ 291 A: 8 X\n SG_ x : 0|16@1+ (0.5,0) [0|0] \"bar\" X\n"
+        "BO_ 2566853172 B: 8 X\n SG_ y : 0|8@1- (1,0) [0|0] \"\" X\n",
+        f);
+  ck_assert_int_eq(fclose(f), 0);
+  ck_assert_msg(!bramah_log_open(path, &format, &diag, &reader), "%s", diag.message);
+  for (i = 1; i < reader->n_columns; i++)
+    reader->columns[i].ignored = strncmp(reader->columns[i].name, "CAN_DataFrame", 13) == 0;
+  for (i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    const double is[] = {wanted[i].t, wanted[i].x, wanted[i].y, wanted[i].p};
+    const char *const names[] = {"t", "A.x", "y", "p"};
+    ck_assert(next(reader));
+    for (int k = 0; k < 4; k++) {
+      const double has = cell(reader, names[k]);
+      ck_assert_msg(isnan(is[k]) ? isnan(has) : has == is[k], "row %zu, %s: %g", i, names[k], has);
+    }
+  }
+  ck_assert(!next(reader));
+  bramah_log_close(reader);
+  fails(BRAMAH_E_COLUMN, "x", "which has CAN frames: if it is one of their signals");
 }
 
 /* Members of structures and elements of arrays. */
