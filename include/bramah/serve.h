@@ -144,8 +144,6 @@ BRAMAH_API void bramah_player_stop(bramah_player *player, int (*stopped)(void *u
 
 /* What runs: the same one for all the player's life. */
 BRAMAH_API bramah_assess *bramah_player_assess(const bramah_player *player);
-/* The log as far as it was read, NULL: another source. Of the time since the last seek. */
-BRAMAH_API const bramah_log_stream *bramah_player_log(const bramah_player *player);
 /* 1 if bramah_player_seek can be had: the log is files. */
 BRAMAH_API int bramah_player_can_seek(const bramah_player *player);
 

@@ -41,48 +41,27 @@ static bramah_status set_time(local_instance *i, double time, bramah_diag *diag)
   CALL(i, "take the time", f2->set_time(c, time), f3->set_time(c, time));
 }
 
-static bramah_status set_states(local_instance *i, const double *x, bramah_diag *diag)
-{
-  const size_t n = i->exchange->n_x;
-  if (n == 0) return BRAMAH_OK;
-  CALL(i, "take its states", f2->set_states(c, x, n), f3->set_states(c, x, n));
-}
+/* Numbers of all states. */
+#define OF_STATES(name, what, function, type)                                                                \
+  static bramah_status name(local_instance *i, type *x, bramah_diag *diag)                                   \
+  {                                                                                                          \
+    const size_t n = i->exchange->n_x;                                                                       \
+    if (n == 0) return BRAMAH_OK;                                                                            \
+    CALL(i, what, f2->function(c, x, n), f3->function(c, x, n));                                             \
+  }
+OF_STATES(set_states, "take its states", set_states, const double)
+OF_STATES(get_states, "give its states", get_states, double)
+OF_STATES(get_nominals, "give nominal values of its states", nominals, double)
 
-static bramah_status get_states(local_instance *i, double *x, bramah_diag *diag)
-{
-  const size_t n = i->exchange->n_x;
-  if (n == 0) return BRAMAH_OK;
-  CALL(i, "give its states", f2->get_states(c, x, n), f3->get_states(c, x, n));
-}
+FUNCTION(get_rates, "give derivatives of its states", f2->rates(c, dx, i->exchange->n_x),
+         f3->rates(c, dx, i->exchange->n_x), double *dx, bramah_diag *diag)
 
-static bramah_status get_nominals(local_instance *i, double *x, bramah_diag *diag)
-{
-  const size_t n = i->exchange->n_x;
-  if (n == 0) return BRAMAH_OK;
-  CALL(i, "give nominal values of its states", f2->nominals(c, x, n), f3->nominals(c, x, n));
-}
+FUNCTION(get_indicators, "give its event indicators", f2->indicators(c, z, i->exchange->n_z),
+         f3->indicators(c, z, i->exchange->n_z), double *z, bramah_diag *diag)
 
-static bramah_status get_rates(local_instance *i, double *dx, bramah_diag *diag)
-{
-  const size_t n = i->exchange->n_x;
-  CALL(i, "give derivatives of its states", f2->rates(c, dx, n), f3->rates(c, dx, n));
-}
+FUNCTION(begin_event, "enter event mode", f2->begin_event(c), f3->begin_event(c), bramah_diag *diag)
 
-static bramah_status get_indicators(local_instance *i, double *z, bramah_diag *diag)
-{
-  const size_t n = i->exchange->n_z;
-  CALL(i, "give its event indicators", f2->indicators(c, z, n), f3->indicators(c, z, n));
-}
-
-static bramah_status begin_event(local_instance *i, bramah_diag *diag)
-{
-  CALL(i, "enter event mode", f2->begin_event(c), f3->begin_event(c));
-}
-
-static bramah_status end_event(local_instance *i, bramah_diag *diag)
-{
-  CALL(i, "enter continuous time", f2->end_event(c), f3->end_event(c));
-}
+FUNCTION(end_event, "enter continuous time", f2->end_event(c), f3->end_event(c), bramah_diag *diag)
 
 /* Discrete states anew; *more: and once more, *ends: it wants to end. Events to come are noted. */
 static bramah_status update(local_instance *i, int *more, int *ends, bramah_diag *diag)
@@ -315,11 +294,8 @@ bramah_status bramah__exchange_begin(local_instance *i, double time, bramah_diag
   return status ? status : get_states(i, e->x, diag);
 }
 
-static bramah_status set_others(local_instance *i, size_t n, const uint32_t *reference, const double *value,
-                                bramah_diag *diag)
-{
-  CALL(i, "take values", f2->set(c, reference, n, value), f3->set(c, reference, n, value, n));
-}
+FUNCTION(set_others, "take values", f2->set(c, reference, n, value), f3->set(c, reference, n, value, n),
+         size_t n, const uint32_t *reference, const double *value, bramah_diag *diag)
 
 /* Which of the continuous states; n_x: none. */
 static size_t state_of(const local_instance *i, uint32_t reference)

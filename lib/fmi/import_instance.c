@@ -51,11 +51,8 @@ static bramah_status get(bramah__fmu_instance *self, size_t n, const uint32_t *r
   CALL(i, "give values", f2->get(c, reference, n, value), f3->get(c, reference, n, value, n));
 }
 
-static bramah_status set_plainly(local_instance *i, size_t n, const uint32_t *reference, const double *value,
-                                 bramah_diag *diag)
-{
-  CALL(i, "take values", f2->set(c, reference, n, value), f3->set(c, reference, n, value, n));
-}
+FUNCTION(set_plainly, "take values", f2->set(c, reference, n, value), f3->set(c, reference, n, value, n),
+         size_t n, const uint32_t *reference, const double *value, bramah_diag *diag)
 
 static bramah_status set(bramah__fmu_instance *self, size_t n, const uint32_t *reference, const double *value,
                          bramah_diag *diag)
@@ -86,18 +83,12 @@ static bramah_status set_whole(bramah__fmu_instance *self, uint32_t reference, i
   return status || !i->exchange ? status : bramah__exchange_close_event(i, diag);
 }
 
-static bramah_status get_integer(local_instance *i, uint32_t reference, int *value, bramah_diag *diag)
-{
-  CALL(i, "give a whole number", f2->get_integer(c, &reference, 1, value),
-       f3->get_integer(c, &reference, 1, value, 1));
-}
+FUNCTION(get_integer, "give a whole number", f2->get_integer(c, &reference, 1, value),
+         f3->get_integer(c, &reference, 1, value, 1), uint32_t reference, int *value, bramah_diag *diag)
 
-static bramah_status get_truth(local_instance *i, uint32_t reference, fmi2Boolean *two, fmi3Boolean *three,
-                               bramah_diag *diag)
-{
-  CALL(i, "give a truth value", f2->get_boolean(c, &reference, 1, two),
-       f3->get_boolean(c, &reference, 1, three, 1));
-}
+FUNCTION(get_truth, "give a truth value", f2->get_boolean(c, &reference, 1, two),
+         f3->get_boolean(c, &reference, 1, three, 1), uint32_t reference, fmi2Boolean *two,
+         fmi3Boolean *three, bramah_diag *diag)
 
 static bramah_status get_whole(bramah__fmu_instance *self, uint32_t reference, int is_truth, double *value,
                                bramah_diag *diag)
@@ -118,25 +109,15 @@ static bramah_status get_whole(bramah__fmu_instance *self, uint32_t reference, i
   return status;
 }
 
-static bramah_status reset(local_instance *i, bramah_diag *diag)
-{
-  CALL(i, "start anew", f2->reset(c), f3->reset(c));
-}
+FUNCTION(reset, "start anew", f2->reset(c), f3->reset(c), bramah_diag *diag)
 
-static bramah_status set_up(local_instance *i, double time, bramah_diag *diag)
-{
-  CALL(i, "set up", f2->set_up(c, fmi2False, 0.0, time, fmi2False, 0.0), fmi3OK);
-}
+FUNCTION(set_up, "set up", f2->set_up(c, fmi2False, 0.0, time, fmi2False, 0.0), fmi3OK, double time,
+         bramah_diag *diag)
 
-static bramah_status begin_start(local_instance *i, double time, bramah_diag *diag)
-{
-  CALL(i, "initialize", f2->begin_start(c), f3->begin_start(c, 0, 0.0, time, 0, 0.0));
-}
+FUNCTION(begin_start, "initialize", f2->begin_start(c), f3->begin_start(c, 0, 0.0, time, 0, 0.0), double time,
+         bramah_diag *diag)
 
-static bramah_status end_start(local_instance *i, bramah_diag *diag)
-{
-  CALL(i, "initialize", f2->end_start(c), f3->end_start(c));
-}
+FUNCTION(end_start, "initialize", f2->end_start(c), f3->end_start(c), bramah_diag *diag)
 
 static bramah_status initialize(bramah__fmu_instance *self, int again, const bramah__fmu_start *start,
                                 bramah_diag *diag)
@@ -207,15 +188,10 @@ typedef struct kept_state {
   bramah__fmu_event event;
 } kept_state;
 
-static bramah_status keep_inside(local_instance *i, void **kept, bramah_diag *diag)
-{
-  CALL(i, "save its state", f2->keep(c, kept), f3->keep(c, kept));
-}
+FUNCTION(keep_inside, "save its state", f2->keep(c, kept), f3->keep(c, kept), void **kept, bramah_diag *diag)
 
-static bramah_status take_inside(local_instance *i, void *kept, bramah_diag *diag)
-{
-  CALL(i, "restore its state", f2->take_back(c, kept), f3->take_back(c, kept));
-}
+FUNCTION(take_inside, "restore its state", f2->take_back(c, kept), f3->take_back(c, kept), void *kept,
+         bramah_diag *diag)
 
 static bramah_status keep(bramah__fmu_instance *self, void **kept, bramah_diag *diag)
 {
@@ -249,25 +225,16 @@ static void drop(bramah__fmu_instance *self, void **kept)
   *kept = NULL;
 }
 
-static bramah_status size_of(local_instance *i, const kept_state *kept, size_t *size, bramah_diag *diag)
-{
-  CALL(i, "tell the size of its state", f2->state_size(c, kept->inside, size),
-       f3->state_size(c, kept->inside, size));
-}
+FUNCTION(size_of, "tell the size of its state", f2->state_size(c, kept->inside, size),
+         f3->state_size(c, kept->inside, size), const kept_state *kept, size_t *size, bramah_diag *diag)
 
-static bramah_status write_state(local_instance *i, const kept_state *kept, size_t size, void *bytes,
-                                 bramah_diag *diag)
-{
-  CALL(i, "write its state", f2->serialize(c, kept->inside, bytes, size),
-       f3->serialize(c, kept->inside, bytes, size));
-}
+FUNCTION(write_state, "write its state", f2->serialize(c, kept->inside, bytes, size),
+         f3->serialize(c, kept->inside, bytes, size), const kept_state *kept, size_t size, void *bytes,
+         bramah_diag *diag)
 
-static bramah_status read_state(local_instance *i, kept_state *kept, size_t size, const void *bytes,
-                                bramah_diag *diag)
-{
-  CALL(i, "read its state", f2->deserialize(c, bytes, size, &kept->inside),
-       f3->deserialize(c, bytes, size, &kept->inside));
-}
+FUNCTION(read_state, "read its state", f2->deserialize(c, bytes, size, &kept->inside),
+         f3->deserialize(c, bytes, size, &kept->inside), kept_state *kept, size_t size, const void *bytes,
+         bramah_diag *diag)
 
 /* Bytes of ours behind those of the FMU. */
 static size_t own_bytes(const local_instance *i) { return i->exchange ? sizeof(bramah__fmu_event) : 0; }

@@ -117,6 +117,10 @@ static inline bramah_status bramah__fmu_dead(const local_instance *i, bramah_dia
                              what, diag);                                                                    \
   } while (0)
 
+/* A function of an instance that does no more; the parameters behind the instance come last, the diagnostic among them. */
+#define FUNCTION(name, what, two, three, ...)                                                                \
+  static bramah_status name(local_instance *i, __VA_ARGS__) { CALL(i, what, two, three); }
+
 /* ---- model exchange ---- */
 
 /* An event that the FMU has announced. A solver begins anew with each step, so that this is all there is besides the FMU's own state. */

@@ -610,15 +610,6 @@ BRAMAH__METERED void bramah__line_gauges_by_load(const bramah__line_point *at, s
 
 /* ---- behind this line not in C source ---- */
 
-int bramah__metering_allowed(const bramah__metering *u)
-{
-  const double each[] = {u->ph, u->tr, u->pr, u->th, u->a};
-  for (int i = 0; i < 5; ++i) {
-    if (!(each[i] >= 0.0 && each[i] <= 1.0)) return 0;
-  }
-  return (u->pr == 0.0 && u->th == 0.0) || (u->ph == 0.0 && u->tr == 0.0);
-}
-
 /* ---- Gamma ---- */
 
 static bramah__interval turned(double sign, double lo, double hi)

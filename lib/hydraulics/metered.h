@@ -193,9 +193,6 @@ BRAMAH__METERED void bramah__line_gauges_by_load(const bramah__line_point *at, s
 
 /* ---- behind this line not in C source ---- */
 
-/* Does one of (18) hold? (All closed with a closed unloading valve is allowed: the relief takes the flow.) */
-int bramah__metering_allowed(const bramah__metering *u);
-
 typedef struct bramah__interval {
   double lo, hi;
 } bramah__interval;

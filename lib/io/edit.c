@@ -24,7 +24,6 @@ typedef struct piece {
 
 struct bramah__edit {
   bramah__pool keep;
-  bramah__source *own; /* NULL: that of a study */
   const char *file;
   const bramah__node *root;
   const char *text; /* as in the file */
@@ -36,16 +35,11 @@ struct bramah__edit {
 
 /* ---- reading ---- */
 
-static bramah_status make_edit(const bramah__source *source, bramah__source *own, bramah_diag *diag,
-                               bramah__edit **out)
+bramah_status bramah__edit_source(const bramah__source *source, bramah_diag *diag, bramah__edit **out)
 {
   bramah__edit *e = calloc(1, sizeof *e);
-  if (!e) {
-    bramah__source_free(own);
-    return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
-  }
+  if (!e) return bramah__fail(diag, BRAMAH_E_MEMORY, NULL, "not enough memory to read the file");
   e->last = &e->first;
-  e->own = own;
   e->file = source->file;
   e->root = source->root;
   e->text = source->text;
@@ -55,22 +49,14 @@ static bramah_status make_edit(const bramah__source *source, bramah__source *own
   return BRAMAH_OK;
 }
 
-bramah_status bramah__edit_open(const char *path, bramah_diag *diag, bramah__edit **out)
-{
-  bramah__source *source;
-  const bramah_status status = bramah__source_open(path, diag, &source);
-  return status ? status : make_edit(source, source, diag, out);
-}
-
 bramah_status bramah__edit_study(const bramah_study *study, bramah_diag *diag, bramah__edit **out)
 {
-  return make_edit(((const bramah__study_draft *)study)->source, NULL, diag, out);
+  return bramah__edit_source(((const bramah__study_draft *)study)->source, diag, out);
 }
 
 void bramah__edit_free(bramah__edit *edit)
 {
   if (!edit) return;
-  bramah__source_free(edit->own);
   bramah__pool_free(&edit->keep);
   free(edit);
 }

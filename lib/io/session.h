@@ -147,8 +147,9 @@ typedef struct bramah__edit bramah__edit;
 
 /* Edit the file of a study as it is in memory; the study must outlive the edit. Errors: E_MEMORY. */
 bramah_status bramah__edit_study(const bramah_study *study, bramah_diag *diag, bramah__edit **out);
-/* Read a file. Errors: E_FILE, E_EMPTY, E_SYNTAX, E_MEMORY. */
-bramah_status bramah__edit_open(const char *path, bramah_diag *diag, bramah__edit **out);
+/* The same of a file that was read. */
+struct bramah__source; /* lib/io/yaml.h */
+bramah_status bramah__edit_source(const struct bramah__source *source, bramah_diag *diag, bramah__edit **out);
 void bramah__edit_free(bramah__edit *edit); /* NULL allowed */
 
 /* Write another value at a path of keys joined by dots ("volumes.v1.noise", elements of lists by their index;

@@ -399,14 +399,4 @@ TEST(test_valve_states)
   }
 }
 
-TEST(test_allowed_openings)
-{
-  ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.ph = 1.0, .tr = 0.5, .a = 0.2}), 1);
-  ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.pr = 1.0}), 1);
-  ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){0}), 1);
-  ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.ph = 0.1, .th = 0.1}), 0);
-  ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.ph = 1.1}), 0);
-  ck_assert_int_eq(bramah__metering_allowed(&(bramah__metering){.pr = NAN}), 0);
-}
-
 int main(void) { return run_tests("metered"); }
