@@ -119,7 +119,6 @@ void bramah_player_stop(bramah_player *p, int (*stopped)(void *user), void *user
 
 bramah_assess *bramah_player_assess(const bramah_player *p) { return p->assess; }
 
-
 int bramah_player_can_seek(const bramah_player *p) { return p->can_seek; }
 
 /* ---- playing ---- */
