@@ -4,7 +4,7 @@
  * chapters 1 and 2): each must fit into the one around it, compressed ones into what deflate can make of their bytes,
  * and every number, field and cell needs bytes of its own. Version 7.3: HDF5 finds that itself. */
 #define _GNU_SOURCE /* pread */
-#include "lib/logs/reader.h"
+#include "lib/logs/vectors.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,8 @@ enum {
   CLASS_OBJECT = 3,
   CLASS_CHAR = 4,
   CLASS_DOUBLE = 6,
-  CLASS_UINT64 = 15
+  CLASS_UINT64 = 15,
+  CLASS_OPAQUE = 17
 };
 
 static const char cut[] = "the file ends in the middle of a variable: it was cut, or is damaged";
@@ -55,6 +56,7 @@ typedef struct source {
   int big;          /* order of bytes */
   uint64_t at, end; /* of the file: the next byte, and the end of the element */
   size_t members;   /* fields and cells so far */
+  bramah__mat_about *about;
   int is_packed;
   z_stream zlib;
   unsigned char packed[4096];
@@ -122,6 +124,30 @@ static int skip_data(source *s, uint64_t *left, const tag *t)
   return take(s, left, NULL, t->bytes) && take(s, left, NULL, padding < *left ? padding : *left);
 }
 
+/* A short text. */
+static int read_text(source *s, uint64_t *left, char out[BRAMAH__MAT_NAME])
+{
+  tag t;
+  *out = '\0';
+  if (!read_tag(s, left, &t) || t.bytes >= BRAMAH__MAT_NAME || (t.is_small && t.bytes > sizeof t.data))
+    return 0;
+  if (t.is_small) memcpy(out, t.data, t.bytes);
+  if (!t.is_small && !take(s, left, (unsigned char *)out, t.bytes)) return 0;
+  out[t.bytes] = '\0';
+  return t.is_small || take(s, left, NULL, (8 - t.bytes % 8) % 8);
+}
+
+/* Name, "MCOS", class: written nowhere, but so since 2008. */
+static void note_object(source *s, uint64_t *left)
+{
+  bramah__mat_object *o = &s->about->objects[s->about->n_objects];
+  char system[BRAMAH__MAT_NAME];
+  if (s->about->n_objects == BRAMAH__MAT_OBJECTS || !read_text(s, left, o->name) ||
+      !read_text(s, left, system))
+    return;
+  if (read_text(s, left, o->class_name)) s->about->n_objects++;
+}
+
 /* ---- variables ---- */
 
 /* An array [left bytes, all of which are read unless it is of the file itself]: NULL, or what is wrong with it. */
@@ -140,6 +166,7 @@ static const char *check_array(source *s, uint64_t left, int depth)
   const int has_members = class_type >= CLASS_CELL && class_type <= CLASS_OBJECT;
   const int has_numbers =
       class_type == CLASS_CHAR || (class_type >= CLASS_DOUBLE && class_type <= CLASS_UINT64);
+  if (class_type == CLASS_OPAQUE && !depth) return note_object(s, &left), NULL;
   if (!has_members && !has_numbers) return !depth || take(s, &left, NULL, left) ? NULL : cut;
   if (!read_tag(s, &left, &t)) return cut;
   if (t.type != MI_INT32 || t.is_small || t.bytes > left) return too_large;
@@ -190,9 +217,10 @@ static const char *check_array(source *s, uint64_t left, int depth)
 
 /* ---- files ---- */
 
-static const char *check_5(const bramah_log_reader *reader, uint64_t size, int big)
+static const char *check_5(const bramah_log_reader *reader, bramah__mat_about *about, int big)
 {
-  source s = {.reader = reader, .big = big};
+  const uint64_t size = about->size;
+  source s = {.reader = reader, .big = big, .about = about};
   for (uint64_t at = 128; at < size;) {
     unsigned char b[8];
     if (!get(reader, at, b, sizeof b)) return cut;
@@ -220,26 +248,27 @@ static const char *check_5(const bramah_log_reader *reader, uint64_t size, int b
   return NULL;
 }
 
-bramah_status bramah__mat_check(bramah_log_reader *reader, uint64_t *size)
+bramah_status bramah__mat_check(bramah_log_reader *reader, bramah__mat_about *about)
 {
-  struct stat about;
+  struct stat file;
   unsigned char head[128];
   const char *wrong = NULL;
-  if (fstat(reader->fd, &about) != 0) return bramah__log_fail_system(reader, "cannot read: ", errno);
-  if (!S_ISREG(about.st_mode))
+  if (fstat(reader->fd, &file) != 0) return bramah__log_fail_system(reader, "cannot read: ", errno);
+  if (!S_ISREG(file.st_mode))
     return bramah__log_fail(reader, BRAMAH_E_FILE, NULL, 0, 0, "a MAT file cannot be read from a pipe");
-  *size = (uint64_t)about.st_size;
-  if (!*size) return bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the file is empty");
+  about->size = (uint64_t)file.st_size;
+  if (!about->size) return bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the file is empty");
 
   if (get(reader, 0, head, sizeof head) && memcmp(head, "MATLAB ", 7) == 0) {
     const int big = head[126] == 'M' && head[127] == 'I';
     if (!big && (head[126] != 'I' || head[127] != 'M')) wrong = no_mat;
-    if (!wrong && head[big ? 124 : 125] == 1) wrong = check_5(reader, *size, big);
+    if (!wrong && head[big ? 124 : 125] == 1) wrong = check_5(reader, about, big);
+    if (!wrong && head[big ? 124 : 125] == 2) bramah__hdf5_find_objects(reader, about);
   } else {
     /* Variables of version 4: type (digits M, O, P, T), rows, columns, complex, length of the name; name and
      * numbers. */
     static const unsigned bytes[] = {8, 4, 4, 2, 2, 1};
-    for (uint64_t at = 0; !wrong && at < *size;) {
+    for (uint64_t at = 0; !wrong && at < about->size;) {
       wrong = get(reader, at, head, 20) ? NULL : cut;
       if (wrong) break;
       const int big = word(head, 0) > 4052;
@@ -250,7 +279,7 @@ bramah_status bramah__mat_check(bramah_log_reader *reader, uint64_t *size)
       const uint64_t data = n * bytes[precision] * (1 + is_complex) + word(head + 16, big);
       at += 20 + data;
       if (!data) wrong = no_mat;
-      if (n > UINT64_C(1) << 40 || at > *size) wrong = cut;
+      if (n > UINT64_C(1) << 40 || at > about->size) wrong = cut;
     }
   }
   if (!wrong) return BRAMAH_OK;

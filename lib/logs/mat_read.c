@@ -4,7 +4,7 @@
  * are read by blocks of rows where they are not compressed, and by HDF5; compressed ones of version 5 whole, because
  * zlib cannot begin in the middle. */
 #define _GNU_SOURCE /* strdup */
-#include "lib/logs/reader.h"
+#include "lib/logs/vectors.h"
 
 #include <string.h>
 #include <strings.h>
@@ -20,55 +20,20 @@ static int takes(const char *path, const unsigned char *head, size_t n)
 #ifdef BRAMAH_MATIO
 #include "lib/base/text.h"
 
-#ifdef BRAMAH_HDF5
-#include <hdf5.h>
-#endif
-#include <limits.h>
-#include <math.h>
 #include <matio.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Structs in structs: more is no log. Rows read at once. */
-enum { DEEPEST = 8, WIDEST = 256, LONGEST_NAME = 256, BLOCK = 8192 };
-
-/* A vector: a variable, a field of a struct, or a column of a matrix. */
-typedef struct mat_series {
-  char *name, *unit; /* unit "": none is stated */
-  matvar_t *variable;
-  size_t group;
-  size_t first, stride, n; /* elements of the variable */
-  int is_time;             /* of its group */
-  char *why_not;           /* it is no column; NULL: it is one */
-  /* The rows that are in memory. */
-  unsigned char *raw;
-  size_t begin, count;
-} mat_series;
-
-/* Vectors of one length that share a time. */
-typedef struct mat_group {
-  char *name;
-  size_t time; /* index of its series; SIZE_MAX: none was found */
-  size_t n;    /* rows */
-  size_t row;  /* the next one */
-} mat_group;
+/* Structs in structs: more is no log. */
+enum { DEEPEST = 8, LONGEST_NAME = 256 };
 
 typedef struct mat_log {
+  bramah__vectors vectors; /* first: it is the reader's source */
   mat_t *file;
-  uint64_t size;       /* of the file [bytes] */
+  bramah__mat_about about;
   matvar_t **variable; /* all of the first level, without their data */
   size_t n_variables;
-  mat_series *series;
-  size_t n_series;
-  mat_group *group;
-  size_t n_groups;
-  unsigned char *here; /* [groups] they have the present row */
-  size_t *of_column;   /* [columns] its series; SIZE_MAX: the time of several groups */
-  int row;             /* given last */
-  uint64_t rows, all_rows;
-  int compressed;
 } mat_log;
 
 /* Variables of one level: of the file, or of a struct. */
@@ -78,10 +43,9 @@ typedef struct scope {
   const matvar_t *units, *names; /* structs of texts, or NULL */
   const char *prefix;            /* before the names of its columns */
   size_t group;
+  size_t rows; /* length of its time, 0: it has none */
   int depth;
 } scope;
-
-static const char out_of_memory[] = "out of memory"; /* shared: never freed */
 
 /* ---- parts of a struct ---- */
 
@@ -172,49 +136,6 @@ static char *text_of(mat_log *mat, matvar_t *v)
 
 /* ---- series ---- */
 
-static void *grow(void *list, size_t n, size_t size)
-{
-  return n & (n - 1) ? list : realloc(list, (n ? 2 * n : 1) * size); /* whenever n is a power of two */
-}
-
-/* A vector of a group; NULL: no memory. */
-static mat_series *new_series(mat_log *mat, const char *name, const char *unit, matvar_t *v, size_t group)
-{
-  mat_series *list = grow(mat->series, mat->n_series, sizeof *list);
-  if (!list) return NULL;
-  mat->series = list;
-  mat_series *s = &list[mat->n_series];
-  *s = (mat_series){.variable = v, .group = group, .stride = 1, .name = strdup(name)};
-  s->unit = strdup(unit ? unit : "");
-  if (!s->name || !s->unit) return free(s->name), free(s->unit), NULL;
-  mat->n_series++;
-  return s;
-}
-
-/* It is no column; the first reason counts. */
-static void refuse(mat_series *s, const char *format, ...) BRAMAH__PRINTF(2, 3);
-
-static void refuse(mat_series *s, const char *format, ...)
-{
-  char text[200];
-  va_list list;
-  if (s->why_not) return;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  s->why_not = strdup(text);
-  if (!s->why_not) s->why_not = (char *)(uintptr_t)out_of_memory;
-}
-
-static size_t new_group(mat_log *mat, const char *name)
-{
-  mat_group *list = grow(mat->group, mat->n_groups, sizeof *list);
-  if (!list) return SIZE_MAX;
-  mat->group = list;
-  list[mat->n_groups] = (mat_group){.name = strdup(name), .time = SIZE_MAX};
-  return list[mat->n_groups].name ? mat->n_groups++ : SIZE_MAX;
-}
-
 /* Why the variable holds no columns, whatever its size; NULL: it does. matio counts in int. */
 static const char *flaw(const matvar_t *v)
 {
@@ -232,6 +153,32 @@ static const char *flaw(const matvar_t *v)
   return NULL;
 }
 
+static bramah__element element_of(const matvar_t *v)
+{
+  switch (v->class_type) {
+  case MAT_C_SINGLE:
+    return BRAMAH__F32;
+  case MAT_C_INT8:
+    return BRAMAH__I8;
+  case MAT_C_UINT8:
+    return BRAMAH__U8;
+  case MAT_C_INT16:
+    return BRAMAH__I16;
+  case MAT_C_UINT16:
+    return BRAMAH__U16;
+  case MAT_C_INT32:
+    return BRAMAH__I32;
+  case MAT_C_UINT32:
+    return BRAMAH__U32;
+  case MAT_C_INT64:
+    return BRAMAH__I64;
+  case MAT_C_UINT64:
+    return BRAMAH__U64;
+  default:
+    return BRAMAH__F64;
+  }
+}
+
 /* As a vector, a column or a row, or [rows x several]: a column each, called name(1), name(2), ... `rows` is
  * the length of the time, 0 if it is not known. */
 static bramah_status add_vectors(mat_log *mat, const char *name, matvar_t *v, size_t group, size_t rows,
@@ -247,16 +194,18 @@ static bramah_status add_vectors(mat_log *mat, const char *name, matvar_t *v, si
     length = down ? v->dims[0] : last;
     count = n / length;
     stride = down ? 1 : count;
-    if (count > WIDEST) wrong = "has too many dimensions: a column is a vector";
+    if (count > BRAMAH__WIDEST) wrong = "has too many dimensions: a column is a vector";
   }
   for (size_t k = 0; k < (wrong ? 1 : count); k++) {
     snprintf(each, sizeof each, count > 1 && !wrong ? "%.*s(%zu)" : "%.*s", LONGEST_NAME, name, k + 1);
-    mat_series *s = new_series(mat, each, unit, v, group);
+    bramah__vector *s = bramah__vectors_add(&mat->vectors, each, unit, v, group);
     if (!s) return BRAMAH_E_MEMORY;
     s->first = stride == 1 ? k * length : k;
     s->stride = stride;
     s->n = length;
-    if (wrong) refuse(s, "%s", wrong);
+    s->element = wrong ? BRAMAH__F64 : element_of(v);
+    s->whole = !wrong && v->compression == MAT_COMPRESSION_ZLIB;
+    if (wrong) bramah__vectors_refuse(s, "%s", wrong);
   }
   return BRAMAH_OK;
 }
@@ -277,35 +226,29 @@ static int is_simulink(const matvar_t *v)
 /* A time of its own. Returns its length, 0 if it has none. */
 static size_t add_time(mat_log *mat, matvar_t *time, size_t group, const char *unit)
 {
-  const size_t before = mat->n_series;
-  if (add_vectors(mat, "t", time, group, 0, unit) || mat->n_series != before + 1) return 0;
-  mat_series *s = &mat->series[before];
+  const size_t before = mat->vectors.n;
+  if (add_vectors(mat, "t", time, group, 0, unit) || mat->vectors.n != before + 1) return 0;
+  bramah__vector *s = &mat->vectors.list[before];
   if (s->why_not) return 0;
   s->is_time = 1;
-  mat->group[group].time = before;
-  mat->group[group].n = s->n;
+  mat->vectors.group[group].time = before;
+  mat->vectors.group[group].n = s->n;
   return s->n;
 }
 
 static bramah_status add_refused(mat_log *mat, const char *name, size_t group, const char *why)
 {
-  mat_series *s = new_series(mat, name, NULL, NULL, group);
-  if (s) refuse(s, "%s", why);
+  bramah__vector *s = bramah__vectors_add(&mat->vectors, name, NULL, NULL, group);
+  if (s) bramah__vectors_refuse(s, "%s", why);
   return s ? BRAMAH_OK : BRAMAH_E_MEMORY;
 }
 
 static bramah_status add_time_series(mat_log *mat, const char *name, matvar_t *v, const char *unit)
 {
-  /* What MATLAB calls units of time. */
-  static const char *const names[][2] = {{"seconds", "s"},       {"milliseconds", "ms"},
-                                         {"microseconds", "us"}, {"nanoseconds", "ns"},
-                                         {"minutes", "min"},     {"hours", "h"}};
-  const size_t group = new_group(mat, name);
+  const size_t group = bramah__vectors_new_group(&mat->vectors, name);
   if (group == SIZE_MAX) return BRAMAH_E_MEMORY;
   char *stated = text_of(mat, field(field(v, "TimeInfo"), "Units"));
-  const char *of_time = stated && *stated ? stated : "s";
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strcmp(of_time, names[i][0]) == 0) of_time = names[i][1];
+  const char *of_time = stated && *stated ? bramah__unit_of_time(stated) : "s";
   char *own = text_of(mat, either(v, "units", "Units"));
   if (!own) own = text_of(mat, field(field(v, "DataInfo"), "Units"));
   const size_t rows = add_time(mat, either(v, "Time", "time"), group, of_time);
@@ -322,11 +265,13 @@ static bramah_status add_simulink(mat_log *mat, const char *name, matvar_t *v, c
 {
   matvar_t *signals = field(v, "signals");
   const matvar_t *units = is_struct(field(v, "units")) ? field(v, "units") : in->units;
-  const size_t n = elements(signals), group = new_group(mat, name);
+  const int untimed = elements(field(v, "time")) == 0; /* "Structure": the time is 'tout' beside it */
+  const size_t n = elements(signals),
+               group = untimed ? in->group : bramah__vectors_new_group(&mat->vectors, name);
   if (group == SIZE_MAX) return BRAMAH_E_MEMORY;
   bramah_status status = BRAMAH_OK;
-  const size_t rows = add_time(mat, field(v, "time"), group, "s");
-  for (size_t k = 0; !status && k < n && k < WIDEST; k++) {
+  const size_t rows = untimed ? in->rows : add_time(mat, field(v, "time"), group, "s");
+  for (size_t k = 0; !status && k < n && k < BRAMAH__WIDEST; k++) {
     char called[LONGEST_NAME + 24];
     char *label = text_of(mat, field_of(signals, "label", k));
     if (label && *label)
@@ -337,9 +282,11 @@ static bramah_status add_simulink(mat_log *mat, const char *name, matvar_t *v, c
       snprintf(called, sizeof called, "%s", name);
     char *unit = text_of(mat, field_of(signals, "units", k));
     if (!unit && units) unit = text_of(mat, field(units, called));
-    status = rows ? add_vectors(mat, called, field_of(signals, "values", k), group, rows, unit)
-                  : add_refused(mat, called, group,
-                                "has no times: 'time' of its struct is no vector of real numbers");
+    status = rows
+                 ? add_vectors(mat, called, field_of(signals, "values", k), group, rows, unit)
+                 : add_refused(mat, called, group,
+                               untimed ? "has no times: save it as \"Structure With Time\", or 'tout' with it"
+                                       : "has no times: 'time' of its struct is no vector of real numbers");
     free(label);
     free(unit);
   }
@@ -376,7 +323,20 @@ static scope scope_of(const mat_log *mat, matvar_t *parent)
     else
       s.units = v;
   }
+  for (size_t i = 0; !s.rows && i < s.n; i++) {
+    const char *name = name_in(mat, &s, i);
+    const matvar_t *v = member(mat, &s, i);
+    if (name && bramah__is_time_name(name) && is_number(v)) s.rows = elements(v);
+  }
   return s;
+}
+
+/* Along what a matrix has its rows: as long as the time, else the longer side. 0: it is none. */
+static size_t rows_of(const matvar_t *v, size_t rows)
+{
+  if (!is_number(v) || v->rank != 2 || v->dims[0] < 2 || v->dims[1] < 2) return 0;
+  if (rows && (v->dims[0] == rows || v->dims[1] == rows)) return rows;
+  return v->dims[0] < v->dims[1] ? v->dims[1] : v->dims[0];
 }
 
 static bramah_status walk(mat_log *mat, const scope *s);
@@ -392,16 +352,56 @@ static bramah_status walk_struct(mat_log *mat, const scope *in, const char *own,
   if (!s.names && is_struct(names)) s.names = names;
   s.prefix = *own ? prefix : in->prefix;
   s.depth = in->depth + 1;
-  int own_time = 0;
-  for (size_t i = 0; i < s.n; i++) {
-    const char *name = name_in(mat, &s, i);
-    const int is_time =
-        name && (strcmp(name, "t") == 0 || strcasecmp(name, "time") == 0 || strcmp(name, "tout") == 0);
-    own_time |= is_time && is_number(member(mat, &s, i));
-  }
-  s.group = own_time ? new_group(mat, group) : in->group;
+  s.group = s.rows ? bramah__vectors_new_group(&mat->vectors, group) : in->group;
+  if (!s.rows) s.rows = in->rows;
   if (s.depth > DEEPEST) return BRAMAH_OK;
   return s.group == SIZE_MAX ? BRAMAH_E_MEMORY : walk(mat, &s);
+}
+
+/* Objects, whose numbers MATLAB keeps where only it finds them: what to do there. */
+static bramah_status add_objects(mat_log *mat, size_t group)
+{
+  static const char *const advice[][2] = {
+      {"timeseries", "t = %s.Time; x = %s.Data"},
+      {"Simulink.SimulationData.Dataset", "ts = %s{1}.Values; t = ts.Time; x = ts.Data"},
+      {"Simulink.SimulationData.Signal", "t = %s.Values.Time; x = %s.Values.Data"},
+      {"Simulink.SimulationOutput", "ts = %s.logsout{1}.Values; t = ts.Time; x = ts.Data"},
+      {"timetable", "t = seconds(%s.Properties.RowTimes - %s.Properties.RowTimes(1)); x = %s.x"},
+      {"table", "t = %s.t; x = %s.x"},
+      {"datetime", "t = posixtime(%s)"},
+      {"duration", "t = seconds(%s)"}};
+  bramah_status status = BRAMAH_OK;
+  for (size_t i = 0; !status && i < mat->about.n_objects; i++) {
+    const bramah__mat_object *o = &mat->about.objects[i];
+    char why[2 * BRAMAH__MAT_NAME + 400];
+    snprintf(why, sizeof why,
+             "is an object (%s), which only MATLAB can read: save its numbers as vectors there",
+             o->class_name);
+    size_t used = strlen(why);
+    for (size_t k = 0; k < sizeof advice / sizeof advice[0]; k++) {
+      if (strcmp(advice[k][0], o->class_name) != 0) continue;
+      used = bramah__append(why, sizeof why, used, ": ");
+      for (const char *at = advice[k][1]; *at; at++) {
+        const char letter[2] = {*at, 0};
+        const int is_name = at[0] == '%' && at[1] == 's';
+        used = bramah__append(why, sizeof why, used, is_name ? o->name : letter);
+        at += is_name;
+      }
+      bramah__append(why, sizeof why, used, "; save('log.mat', 't', 'x')");
+    }
+    status = add_refused(mat, o->name, group, why);
+  }
+  return status;
+}
+
+/* What matio makes of an object, or the nameless variable with what all of them hold: told by add_objects. */
+static int is_hidden(const mat_log *mat, const char *name, const matvar_t *v)
+{
+  if (!mat->about.n_objects) return 0;
+  if (!*name || (v && v->class_type == MAT_C_OPAQUE)) return 1;
+  for (size_t i = 0; i < mat->about.n_objects; i++)
+    if (strcmp(mat->about.objects[i].name, name) == 0) return 1;
+  return 0;
 }
 
 static bramah_status walk(mat_log *mat, const scope *s)
@@ -410,7 +410,7 @@ static bramah_status walk(mat_log *mat, const scope *s)
   for (size_t i = 0; !status && i < s->n; i++) {
     const char *own = name_in(mat, s, i);
     matvar_t *v = member(mat, s, i);
-    if (!own || (v && is_about(own, v))) continue;
+    if (!own || (v && is_about(own, v)) || (!s->parent && is_hidden(mat, own, v))) continue;
     char prefixed[LONGEST_NAME];
     snprintf(prefixed, sizeof prefixed, "%s%s", s->prefix, own);
     char *unit = text_of(mat, field(s->units, own)), *called = text_of(mat, field(s->names, own));
@@ -422,53 +422,26 @@ static bramah_status walk(mat_log *mat, const scope *s)
     else if (is_struct(v))
       status = walk_struct(mat, s, own, v);
     else
-      status = add_vectors(mat, name, v, s->group, 0, unit);
+      status = add_vectors(mat, name, v, s->group, rows_of(v, s->rows),
+                           !unit && strcmp(own, "tout") == 0 ? "s" : unit);
     free(unit);
     free(called);
   }
   return status;
 }
 
-/* ---- groups ---- */
-
-/* The time of a group and its length. Groups without columns vanish; with others a group needs a time. */
-static void settle_groups(mat_log *mat)
+/* A matrix alone, as Simulink's To File and scopes save it: its first row, or column, is the time. */
+static void lead_matrix(mat_log *mat)
 {
-  static const char *const names[] = {"t", "time", "Time", "tout", "TIME"};
-  enum { NAMES = sizeof names / sizeof names[0] };
-  size_t kept = 0;
-  for (size_t at = 0; at < mat->n_groups; at++) {
-    mat_group *g = &mat->group[at];
-
-    /* If it was not given a time: a vector called so. */
-    for (size_t k = 0; g->time == SIZE_MAX && k < NAMES; k++)
-      for (size_t i = 0; g->time == SIZE_MAX && i < mat->n_series; i++) {
-        mat_series *s = &mat->series[i];
-        const char *dot = strrchr(s->name, '.');
-        if (s->group != at || s->why_not || strcmp(dot ? dot + 1 : s->name, names[k]) != 0) continue;
-        g->time = i;
-        g->n = s->n;
-        s->is_time = 1;
-      }
-
-    /* All its vectors must be as long as its time; where it has none, as the longest. */
-    const char *longest = g->time == SIZE_MAX ? "" : mat->series[g->time].name;
-    for (size_t i = 0; g->time == SIZE_MAX && i < mat->n_series; i++) {
-      const mat_series *s = &mat->series[i];
-      if (s->group == at && !s->why_not && s->n > g->n) g->n = s->n, longest = s->name;
-    }
-    size_t columns = 0;
-    for (size_t i = 0; i < mat->n_series; i++) {
-      mat_series *s = &mat->series[i];
-      if (s->group != at) continue;
-      if (!s->why_not && s->n != g->n) refuse(s, "has %zu rows where '%.60s' has %zu", s->n, longest, g->n);
-      columns += !s->why_not;
-    }
-    kept += columns > (size_t)(g->time != SIZE_MAX);
-  }
-  for (size_t i = 0; kept > 1 && i < mat->n_series; i++)
-    if (mat->group[mat->series[i].group].time == SIZE_MAX)
-      refuse(&mat->series[i], "has no time, where other variables of the file have times of their own");
+  size_t n = 0;
+  while (n < mat->vectors.n && mat->vectors.list[n].source == mat->vectors.list[0].source) n++;
+  if (n < 2 || n != mat->vectors.n || mat->vectors.list[0].why_not) return;
+  bramah__vector *s = &mat->vectors.list[0];
+  char *seconds = *s->unit ? NULL : strdup("s");
+  if (seconds) free(s->unit), s->unit = seconds;
+  mat->vectors.group[s->group].time = 0;
+  mat->vectors.group[s->group].n = s->n;
+  s->is_time = 1;
 }
 
 /* Fill series and groups. Errors: E_MEMORY. */
@@ -481,7 +454,7 @@ static bramah_status find_series(mat_log *mat)
   int others = 0;
   for (size_t i = 0; i < file.n; i++) {
     matvar_t *v = mat->variable[i];
-    if (!v->name || is_about(v->name, v)) continue;
+    if (!v->name || is_about(v->name, v) || is_hidden(mat, v->name, v)) continue;
     others |= only || !is_struct(v) || is_simulink(v) || is_time_series(v);
     only = v;
   }
@@ -493,132 +466,44 @@ static bramah_status find_series(mat_log *mat)
     if (!inside.names) inside.names = file.names;
     file = inside;
   }
-  file.group = new_group(mat, only ? only->name : "");
+  file.group = bramah__vectors_new_group(&mat->vectors, only ? only->name : "");
   if (file.group == SIZE_MAX) return BRAMAH_E_MEMORY;
   bramah_status status = walk(mat, &file);
-  if (!status) settle_groups(mat);
-  for (size_t i = 0; i < mat->n_series; i++) {
-    if (mat->series[i].why_not != out_of_memory) continue;
-    mat->series[i].why_not = NULL;
-    status = BRAMAH_E_MEMORY;
-  }
+  if (!status) status = add_objects(mat, file.group);
+  if (!status) lead_matrix(mat);
   return status;
 }
 
 /* ---- opening ---- */
 
-/* HDF5 prints what it does not like, unless it is asked not to. */
-#ifdef BRAMAH_HDF5
-typedef struct hush {
-  H5E_auto2_t print;
-  void *to;
-} hush;
-
-static void hush_begin(hush *h)
+static int read_block(bramah_log_reader *reader, bramah__vector *v)
 {
-  *h = (hush){0};
-  H5Eget_auto2(H5E_DEFAULT, &h->print, &h->to);
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-}
-
-static void hush_end(const hush *h) { H5Eset_auto2(H5E_DEFAULT, h->print, h->to); }
-#else
-typedef int hush;
-static void hush_begin(hush *h) { *h = 0; }
-static void hush_end(const hush *h) { (void)h; }
-#endif
-
-static bramah_status add_column(bramah_log_reader *reader, const char *name, const char *unit, size_t series)
-{
-  mat_log *mat = reader->source;
-  if (bramah__log_index(reader, name) != SIZE_MAX)
-    return bramah__log_fail(reader, BRAMAH_E_KEY, name, 0, 0, "two variables of the file have this name");
-  mat->of_column[reader->n_columns] = series;
-  return bramah__log_add_column(reader, name, unit, 0);
-}
-
-/* Times of several groups are one column, so they must be in one unit. */
-static bramah_status join_times(bramah_log_reader *reader, const unsigned char *has)
-{
-  const mat_log *mat = reader->source;
-  const mat_series *first = NULL;
-  for (size_t g = 0; g < mat->n_groups; g++) {
-    if (!has[g]) continue;
-    const mat_series *time = &mat->series[mat->group[g].time];
-    if (!first) first = time;
-    if (strcmp(first->unit, time->unit) == 0) continue;
-    char says[2][64];
-    for (int i = 0; i < 2; i++) {
-      const char *unit = i ? first->unit : time->unit;
-      snprintf(says[i], sizeof says[i], *unit ? "are in '%.48s'" : "have no unit%s", unit);
-    }
-    return bramah__log_fail(reader, BRAMAH_E_UNIT, mat->group[g].name, 0, 0,
-                            "these times %s, others of the file %s", says[0], says[1]);
-  }
-  return add_column(reader, "t", first->unit, SIZE_MAX);
-}
-
-static bramah_status choose_columns(bramah_log_reader *reader)
-{
-  mat_log *mat = reader->source;
-  unsigned char *has = calloc(mat->n_groups + 1, 1);
-  mat->of_column = calloc(mat->n_series + 2, sizeof *mat->of_column);
-  mat->here = calloc(mat->n_groups + 1, 1);
-  if (!has || !mat->of_column || !mat->here) return free(has), bramah__log_fail_memory(reader);
-  size_t n = 0;
-  for (size_t i = 0; i < mat->n_series; i++)
-    if (!mat->series[i].why_not && !mat->series[i].is_time) has[mat->series[i].group] = 1;
-  for (size_t g = 0; g < mat->n_groups; g++) n += has[g];
-  bramah_status status = n > 1 ? join_times(reader, has) : BRAMAH_OK;
-  for (size_t i = 0; !status && i < mat->n_series; i++) {
-    const mat_series *s = &mat->series[i];
-    if (s->why_not || !has[s->group] || (n > 1 && s->is_time)) continue;
-    if (s->variable->compression == MAT_COMPRESSION_ZLIB) mat->compressed = 1;
-    status = add_column(reader, s->name, s->unit, i);
-  }
-  for (size_t g = 0; g < mat->n_groups; g++) {
-    if (!has[g]) mat->group[g].n = 0;
-    mat->all_rows += mat->group[g].n;
-  }
-  free(has);
-  if (status || reader->n_columns) return status;
-
-  /* Say why each variable that might have been meant is no column. */
-  bramah_diag *diag = &reader->failure;
-  bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "the file holds no vectors of numbers");
-  for (size_t i = 0, said = 0; i < mat->n_series && said < 3; i++) {
-    const mat_series *s = &mat->series[i];
-    const size_t used = strlen(diag->message);
-    if (s->why_not)
-      snprintf(diag->message + used, sizeof diag->message - used, "%s '%s' %s", said++ ? ";" : ":", s->name,
-               s->why_not);
-  }
-  return BRAMAH_E_EMPTY;
+  bramah__hdf5_use h;
+  bramah__hdf5_begin(&h);
+  const int failed =
+      Mat_VarReadDataLinear(((mat_log *)reader->source)->file, v->source, v->raw,
+                            (int)(v->first + v->begin * v->stride), (int)v->stride, (int)v->count);
+  bramah__hdf5_end(&h);
+  return !failed;
 }
 
 static bramah_status open_mat(bramah_log_reader *reader)
 {
-  uint64_t size;
-  bramah_status status = bramah__mat_check(reader, &size);
-  if (status) return status;
   mat_log *mat = reader->source = calloc(1, sizeof *mat);
   if (!mat) return bramah__log_fail_memory(reader);
-  mat->size = size;
-  reader->format.delimiter = ',';
-  reader->format.decimal = '.';
-  reader->format.no_header = reader->format.skip = 0;
-  reader->format.units = BRAMAH_LOG_UNITS_HEADER;
-
+  mat->vectors.read = read_block;
+  bramah_status status = bramah__mat_check(reader, &mat->about);
+  if (status) return status;
   /* What is in the file. */
-  hush h;
-  hush_begin(&h);
+  bramah__hdf5_use h;
+  bramah__hdf5_begin(&h);
   mat->file = Mat_Open(reader->path, MAT_ACC_RDONLY);
   if (!mat->file)
     status = bramah__log_fail(
         reader, BRAMAH_E_SYNTAX, NULL, 0, 0,
         "this is no MAT file, or one of a version that is not supported here, or it is damaged");
   for (matvar_t *v; !status && (v = Mat_VarReadNextInfo(mat->file));) {
-    matvar_t **list = grow(mat->variable, mat->n_variables, sizeof *list);
+    matvar_t **list = bramah__vectors_grow(mat->variable, mat->n_variables, sizeof *list);
     if (!list) {
       Mat_VarFree(v);
       status = bramah__log_fail_memory(reader);
@@ -628,209 +513,33 @@ static bramah_status open_mat(bramah_log_reader *reader)
     list[mat->n_variables++] = v;
   }
   if (!status && find_series(mat)) status = bramah__log_fail_memory(reader);
-  hush_end(&h);
-  return status ? status : choose_columns(reader);
+  bramah__hdf5_end(&h);
+  return status ? status : bramah__vectors_settle(reader);
 }
 
 static void close_mat(bramah_log_reader *reader)
 {
   mat_log *mat = reader->source;
   if (!mat) return;
-  for (size_t i = 0; i < mat->n_series; i++) {
-    free(mat->series[i].name);
-    free(mat->series[i].unit);
-    free(mat->series[i].why_not);
-    free(mat->series[i].raw);
-  }
-  for (size_t i = 0; i < mat->n_groups; i++) free(mat->group[i].name);
-  hush h;
-  hush_begin(&h);
+  bramah__hdf5_use h;
+  bramah__hdf5_begin(&h);
   for (size_t i = 0; i < mat->n_variables; i++) Mat_VarFree(mat->variable[i]);
   if (mat->file) Mat_Close(mat->file);
-  hush_end(&h);
-  free(mat->series);
-  free(mat->group);
+  bramah__hdf5_end(&h);
+  bramah__vectors_free(&mat->vectors);
   free(mat->variable);
-  free(mat->of_column);
-  free(mat->here);
   free(mat);
-}
-
-/* ---- blocks ---- */
-
-/* Bring the row into memory. */
-static bramah_status fetch(bramah_log_reader *reader, mat_series *s, size_t row)
-{
-  if (row >= s->begin && row - s->begin < s->count) return BRAMAH_OK;
-  const size_t size = Mat_SizeOfClass((int)s->variable->class_type);
-  const int whole = s->variable->compression == MAT_COMPRESSION_ZLIB;
-  const size_t block = whole || s->n < BLOCK ? s->n : BLOCK;
-  if (!s->raw) s->raw = calloc(block, size);
-  if (!s->raw) return bramah__log_fail_memory(reader);
-  s->begin = whole ? 0 : row;
-  s->count = s->n - s->begin < block ? s->n - s->begin : block;
-  hush h;
-  hush_begin(&h);
-  const int failed =
-      Mat_VarReadDataLinear(((mat_log *)reader->source)->file, s->variable, s->raw,
-                            (int)(s->first + s->begin * s->stride), (int)s->stride, (int)s->count);
-  hush_end(&h);
-  if (!failed) return BRAMAH_OK;
-  s->count = 0;
-  return bramah__log_fail(reader, BRAMAH_E_TRUNCATED, s->name, row < INT_MAX ? (int)row + 1 : 0, 0,
-                          "the rows from here on cannot be read: the file was cut, or is damaged");
-}
-
-static double value_of(const mat_series *s, size_t row)
-{
-  const unsigned char *at = s->raw + (row - s->begin) * Mat_SizeOfClass((int)s->variable->class_type);
-  switch (s->variable->class_type) {
-  case MAT_C_DOUBLE:
-    return *(const double *)(const void *)at;
-  case MAT_C_SINGLE:
-    return (double)*(const float *)(const void *)at;
-  case MAT_C_INT8:
-    return *(const int8_t *)at;
-  case MAT_C_UINT8:
-    return *at;
-  case MAT_C_INT16:
-    return *(const int16_t *)(const void *)at;
-  case MAT_C_UINT16:
-    return *(const uint16_t *)(const void *)at;
-  case MAT_C_INT32:
-    return *(const int32_t *)(const void *)at;
-  case MAT_C_UINT32:
-    return *(const uint32_t *)(const void *)at;
-  case MAT_C_INT64:
-    return (double)*(const int64_t *)(const void *)at;
-  case MAT_C_UINT64:
-    return (double)*(const uint64_t *)(const void *)at;
-  default:
-    return NAN;
-  }
-}
-
-/* ---- times ---- */
-
-/* A time in units of the clock: ns, or counts. Whole numbers of 64 bits stay exact. */
-static bramah_status read_time(const bramah_log_reader *reader, const mat_series *s, size_t row,
-                               int64_t scale, int64_t *out)
-{
-  const int wide = s->variable->class_type == MAT_C_INT64;
-  const double value = value_of(s, row);
-  int64_t whole = 0;
-  if (wide) memcpy(&whole, s->raw + (row - s->begin) * sizeof whole, sizeof whole);
-  if (wide && whole <= INT64_C(9000000000000000000) / scale && whole >= -INT64_C(9000000000000000000) / scale)
-    return *out = whole * scale, BRAMAH_OK;
-  const long double ns = (long double)value * (long double)scale;
-  if (!isfinite(value)) return BRAMAH_E_NOT_FINITE;
-  if (!(fabsl(ns) < 9e18L) || (reader->clock.whole && ns != floorl(ns))) return BRAMAH_E_VALUE;
-  *out = llroundl(ns);
-  return BRAMAH_OK;
-}
-
-/* ---- rows ---- */
-
-/* The groups that have a row at the earliest time; one alone if it has no time: that row comes at once. */
-static bramah_status choose_groups(bramah_log_reader *reader, unsigned char *here, size_t *first)
-{
-  mat_log *mat = reader->source;
-  int64_t earliest = INT64_MAX, scale = reader->clock.scale;
-  if (reader->time_column == SIZE_MAX) { /* a log whose times nobody asked for: ns */
-    const double factor = reader->units[0].factor * 1e9;
-    scale = factor >= 1.0 && factor < 1e14 ? llround(factor) : 1;
-  }
-  *first = SIZE_MAX;
-  memset(here, 0, mat->n_groups);
-  for (size_t g = 0; g < mat->n_groups; g++) {
-    const size_t row = mat->group[g].row;
-    if (row == mat->group[g].n) continue;
-    mat_series *time = &mat->series[mat->group[g].time];
-    int64_t ns;
-    const bramah_status status = fetch(reader, time, row);
-    if (status) return status;
-    if (read_time(reader, time, row, scale, &ns)) ns = INT64_MIN;
-    if (*first != SIZE_MAX && ns > earliest) continue;
-    if (*first == SIZE_MAX || ns < earliest) memset(here, 0, mat->n_groups), *first = g;
-    here[g] = ns != INT64_MIN || *first == g;
-    earliest = ns;
-  }
-  return BRAMAH_OK;
-}
-
-static bramah_status take_cell(bramah_log_reader *reader, size_t column, mat_series *s, size_t row)
-{
-  bramah_status status = fetch(reader, s, row);
-  if (status) return status;
-  const double value = value_of(s, row), factor = reader->units[column].factor;
-  const int is_time = column == reader->time_column;
-  if (bramah__log_is_no_sample(reader, value)) return BRAMAH_OK;
-  reader->present[column] = 1;
-  if (is_time) status = read_time(reader, s, row, reader->clock.scale, &reader->time);
-  reader->values[column] = is_time ? (double)reader->time / (double)reader->clock.scale : value * factor;
-  if (!status && !isfinite(reader->values[column])) status = BRAMAH_E_NOT_FINITE;
-  if (!status) return BRAMAH_OK;
-  reader->values[column] = NAN;
-  bramah__log_fault *f = &reader->fault;
-  if (f->status) return BRAMAH_OK;
-  *f = (bramah__log_fault){.status = status, .cell = column, .line = reader->row_line};
-  bramah__format_number(f->quote, value, 17);
-  bramah__log_bad_cell(reader, column, reader->row_line);
-  return BRAMAH_OK;
-}
-
-static bramah_status next_row(bramah_log_reader *reader, int *end)
-{
-  mat_log *mat = reader->source;
-  const int joined = mat->of_column[0] == SIZE_MAX;
-  size_t first = joined ? SIZE_MAX : mat->series[mat->of_column[0]].group;
-  bramah_status status = BRAMAH_OK;
-  reader->row_done = 1;
-  if (joined)
-    status = choose_groups(reader, mat->here, &first);
-  else
-    mat->here[first] = 1;
-  *end = !status && (first == SIZE_MAX || mat->group[first].row == mat->group[first].n);
-  if (status || *end) return status;
-  if (mat->row < INT_MAX) mat->row++;
-  reader->row_line = mat->row;
-  for (size_t i = 0; !status && i < reader->n_columns; i++) { /* cells of the groups that have this row */
-    const size_t of = mat->of_column[i] == SIZE_MAX ? mat->group[first].time : mat->of_column[i];
-    mat_series *s = &mat->series[of];
-    reader->values[i] = NAN;
-    reader->present[i] = 0;
-    if (!reader->columns[i].ignored && mat->here[s->group])
-      status = take_cell(reader, i, s, mat->group[s->group].row);
-  }
-  for (size_t g = 0; !status && g < mat->n_groups; g++)
-    if (mat->here[g]) mat->group[g].row++, mat->rows++;
-  return status;
 }
 
 /* ---- what is known ---- */
 
-static size_t stand_in(const bramah_log_reader *reader, const char *name)
-{
-  if (strcmp(name, "t") != 0) return SIZE_MAX;
-  for (size_t i = 0; i < reader->n_columns; i++)
-    if (strcasecmp(reader->columns[i].name, "time") == 0 || strcmp(reader->columns[i].name, "tout") == 0)
-      return i;
-  return SIZE_MAX;
-}
-
-static const char *why_not(const bramah_log_reader *reader, const char *name)
-{
-  const mat_log *mat = reader->source;
-  for (size_t i = 0; i < mat->n_series; i++)
-    if (strcmp(mat->series[i].name, name) == 0) return mat->series[i].why_not;
-  return NULL;
-}
-
 static void describe(const bramah_log_reader *reader, bramah_log_info *info)
 {
   const mat_log *mat = reader->source;
-  const double share = mat->all_rows ? (double)mat->rows / (double)mat->all_rows : 1.0;
-  info->bytes = (uint64_t)((double)mat->size * share);
+  int compressed = 0;
+  for (size_t i = 0; i < mat->vectors.n; i++)
+    compressed |= mat->vectors.list[i].whole && !mat->vectors.list[i].why_not;
+  info->bytes = (uint64_t)((double)mat->about.size * bramah__vectors_share(&mat->vectors));
   switch (Mat_GetVersion(mat->file)) {
   case MAT_FT_MAT4:
     info->kind = "MAT file of version 4";
@@ -839,8 +548,8 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
     info->kind = "MAT file of version 7.3";
     break;
   default:
-    info->kind = mat->compressed ? "MAT file of version 7: compressed vectors are held in memory whole"
-                                 : "MAT file of version 5";
+    info->kind = compressed ? "MAT file of version 7: compressed vectors are held in memory whole"
+                            : "MAT file of version 5";
   }
 }
 
@@ -852,10 +561,10 @@ const bramah__log_kind bramah__log_mat = {.names = "*.mat",
                                           .takes = takes,
                                           .open = open_mat,
                                           .close = close_mat,
-                                          .next = next_row,
+                                          .next = bramah__vectors_next,
                                           .describe = describe,
-                                          .stand_in = stand_in,
-                                          .why_not = why_not,
+                                          .stand_in = bramah__vectors_stand_in,
+                                          .why_not = bramah__vectors_why_not,
                                           .no_rows = "the vectors of the log are empty"};
 
 #else

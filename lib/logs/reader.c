@@ -19,7 +19,7 @@
 /* The formats; the last one takes whatever no other takes. */
 static const bramah__log_kind *const kinds[] = {&bramah__log_interface, &bramah__log_can,  &bramah__log_blf,
                                                 &bramah__log_mdf,       &bramah__log_mcap, &bramah__log_mat,
-                                                &bramah__log_csv};
+                                                &bramah__log_hdf5,      &bramah__log_csv};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* What people have in their folders and give as a log, but is none that is read: by bytes at a place of the file. Rows
@@ -35,8 +35,6 @@ static const struct {
      "save it as CSV, or as a log in Python (bramah.write_log with the columns)"},
     {0, BYTES("ARROW1"), "an Arrow (Feather) file",
      "save it as CSV, or as a log in Python (bramah.write_log with the columns)"},
-    {0, BYTES("\x89HDF\r\n\x1a\n"), "an HDF5 file, but no MAT file of version 7.3",
-     "save its vectors with a time 't' as MAT file or CSV"},
     {0, BYTES("CDF\1"), "a netCDF file", "save its vectors with a time 't' as MAT file or CSV"},
     {0, BYTES("#ROSBAG V"), "a bag of ROS 1", "convert it to MCAP (mcap convert IN.bag OUT.mcap)"},
     {0, BYTES("SQLite format 3"), "an SQLite database, as bags of ROS 2 are (.db3)",
@@ -394,18 +392,21 @@ static bramah_status fail_unit(const bramah_log_reader *reader, size_t column, c
   const char *name = reader->columns[column].name, *unit = reader->columns[column].unit;
   const char *is = *unit ? "the column is in " : "the column has no unit";
   const int is_time = strcmp(expected, "s") == 0;
+  const int is_attribute = reader->kind->units_in_header == BRAMAH__UNITS_ATTRIBUTE;
   if (strcmp(expected, "1") == 0)
     bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), reader->header_line, name,
                   "%s%s where a number without unit is expected", is, unit);
-  else if (reader->kind->units_in_header)
+  else if (reader->kind->units_in_header == 1)
     bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), reader->header_line, name,
                   "%s%s; expected a unit like %s, written %s[%s]", is, unit, expected, name, expected);
   else
-    bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), reader->header_line, name,
-                  "%s%s; expected a unit like %s: state it in the study (%s%s, unit: %s%s), or in a struct "
-                  "'units' of the file (units.%s = '%s')",
-                  is, unit, expected, is_time ? "time: {column: " : "column: ", name, expected,
-                  is_time ? "}" : "", name, expected);
+    bramah__failf(
+        diag, BRAMAH_E_UNIT, display_path(reader), reader->header_line, name,
+        "%s%s; expected a unit like %s: state it in the study (%s%s, unit: %s%s), or in %s%s%s%s%s", is, unit,
+        expected, is_time ? "time: {column: " : "column: ", name, expected, is_time ? "}" : "",
+        is_attribute ? "an attribute 'units' of the dataset" : "a struct 'units' of the file (units.",
+        is_attribute ? "" : name, is_attribute ? "" : " = '", is_attribute ? "" : expected,
+        is_attribute ? "" : "')");
   bramah__add_meant(diag, unit, expected);
   if (diag) diag->column = reader->units[column].position;
   return BRAMAH_E_UNIT;

@@ -9,7 +9,7 @@
 #include "bramah/units.h"
 #include "lib/io/fail.h"
 
-enum { BRAMAH__LOG_HEAD = 4096 };
+enum { BRAMAH__LOG_HEAD = 4096, BRAMAH__UNITS_ATTRIBUTE = 2 };
 
 typedef struct bramah__log_kind {
   const char *names;  /* patterns of its files' names, separated by blanks */
@@ -37,10 +37,10 @@ typedef struct bramah__log_kind {
   /* A device in place of a file: 1 if the path is one, `fd` or the failure of the reader is set. NULL: none. */
   int (*connect)(bramah_log_reader *reader);
   const char *no_rows; /* message for a log without rows */
-  int units_in_header; /* name[unit]; else only in the study or a struct of the file */
+  int units_in_header; /* 1: name[unit]; or an attribute of the dataset; else only in the study or a struct of the file */
 } bramah__log_kind;
 
-extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_mdf, bramah__log_mcap,
+extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_hdf5, bramah__log_mdf, bramah__log_mcap,
     bramah__log_can, bramah__log_blf, bramah__log_interface;
 
 /* The unit of a column. */
@@ -159,13 +159,23 @@ bramah_status bramah__time_iso(const char *text, const char *end, int64_t *ns, i
 
 /* ---- MAT files ---- */
 
-/* Is the file whole, and can it hold what it says it holds? One that was cut while it was copied, or damaged so that
- * matio would ask for more memory than a log can need, is found before it is read (mat_check.c). *size: of the file
- * [bytes]. */
-bramah_status bramah__mat_check(bramah_log_reader *reader, uint64_t *size);
+/* Longest name of a variable or field, with the zero byte; objects that are told. */
+enum { BRAMAH__MAT_NAME = 64, BRAMAH__MAT_OBJECTS = 32 };
 
-/* Longest name of a variable or field, with the zero byte. */
-enum { BRAMAH__MAT_NAME = 64 };
+/* Size [bytes], and the variables that are objects of MATLAB: only MATLAB knows what is in them. */
+typedef struct bramah__mat_object {
+  char name[BRAMAH__MAT_NAME], class_name[BRAMAH__MAT_NAME];
+} bramah__mat_object;
+
+typedef struct bramah__mat_about {
+  uint64_t size;
+  size_t n_objects;
+  bramah__mat_object objects[BRAMAH__MAT_OBJECTS];
+} bramah__mat_about;
+
+/* Is the file whole, and can it hold what it says it holds? One that was cut while it was copied, or damaged so that
+ * matio would ask for more memory than a log can need, is found before it is read (mat_check.c). */
+bramah_status bramah__mat_check(bramah_log_reader *reader, bramah__mat_about *about);
 
 /* A text as a name MATLAB allows: other characters become _, x is put before what is no letter, the rest is
  * cut off. out [BRAMAH__MAT_NAME]. */

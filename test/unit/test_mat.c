@@ -540,6 +540,65 @@ static uint32_t draw(uint32_t *state) { return *state = *state * 1664525u + 1013
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
+/* Simulink's To File [signals x times], and a scope's [times x signals]: one matrix, whose first signal is the time. */
+EACH_TEST(reads_a_matrix_alone, 0, 2 * (KINDS + 1))
+{
+  enum { N = 300 };
+  static double down[3][N], rows[N][3];
+  for (int i = 0; i < N; i++)
+    for (int k = 0; k < 3; k++) down[k][i] = rows[i][k] = k ? 10.0 * i + k : 0.01 * i;
+  const int flat = _i % 2; /* matrices lie in columns */
+  put_file(&kinds[_i / 2], flat ? matrix("ans", rows[0], 3, N) : matrix("ScopeData", down[0], N, 3), NULL);
+  const char *const names[] = {"t", flat ? "ans(1)" : "ScopeData(1)", flat ? "ans(3)" : "ScopeData(3)", NULL};
+  static const char *const units[] = {"s", "s", ""};
+  static double wanted[N][3];
+  for (int i = 0; i < N; i++) {
+    wanted[i][0] = wanted[i][1] = rows[i][0];
+    wanted[i][2] = rows[i][2];
+  }
+  rows_are(N, names, units, wanted[0]);
+}
+
+/* "Structure" of Simulink: its time is empty, tout is that of the model; a matrix lies as tout has it. */
+EACH_TEST(tout_is_the_time_of_what_has_none, 0, KINDS)
+{
+  static const double t[] = {0, 0.5}, p[] = {7, 8}, many[] = {1, 2, 3, 4, 5, 6};
+  matvar_t *signals = structure("signals", 1, 2, vector("values", p, 2), text("label", "p1"));
+  put_file(&kinds[_i], vector("tout", t, 2), structure("simout", 1, 2, matrix("time", NULL, 0, 0), signals),
+           matrix("yout", many, 2, 3), NULL);
+  static const char *const names[] = {"t", "p1", "yout(3)", NULL}, *const units[] = {"s", "", ""};
+  rows_are(2, names, units, (const double[]){0, 7, 5, 0.5, 8, 6});
+}
+
+/* An object as MATLAB writes it: flags, name, "MCOS", class, and a number that leads to its values. */
+TEST(says_what_to_do_with_objects)
+{
+  static const unsigned char object[] = {
+      14, 0, 0, 0, 112, 0, 0, 0, 6,   0,   0,   0,   8,   0,   0,   0,   17,  0,   0,   0,
+      0,  0, 0, 0, 1,   0, 2, 0, 't', 's', 0,   0,   1,   0,   4,   0,   'M', 'C', 'O', 'S',
+      1,  0, 0, 0, 10,  0, 0, 0, 't', 'i', 'm', 'e', 's', 'e', 'r', 'i', 'e', 's', 0,   0,
+      0,  0, 0, 0, 14,  0, 0, 0, 48,  0,   0,   0,   6,   0,   0,   0,   8,   0,   0,   0,
+      13, 0, 0, 0, 0,   0, 0, 0, 5,   0,   0,   0,   8,   0,   0,   0,   1,   0,   0,   0,
+      1,  0, 0, 0, 1,   0, 0, 0, 0,   0,   0,   0,   6,   0,   4,   0,   0,   0,   0,   0xdd};
+  static const double t[] = {0, 0.5};
+  put_file(&kinds[0], vector("t", t, 2), vector("p1", t, 2), NULL);
+  FILE *file = fopen(path, "ab");
+  ck_assert_ptr_nonnull(file);
+  ck_assert_uint_eq(fwrite(object, 1, sizeof object, file), sizeof object);
+  fclose(file);
+  bramah_log_reader *reader = open_as(NULL);
+  bramah_diag diag = {0};
+  size_t at;
+  ck_assert_int_eq(bramah_log_find(reader, "p1", NULL, &at, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_find(reader, "ts", NULL, &at, &diag), BRAMAH_E_COLUMN);
+  ck_assert_msg(
+      strstr(diag.message,
+             "the variable 'ts' is an object (timeseries), which only MATLAB can read: save its numbers as "
+             "vectors there: t = ts.Time; x = ts.Data; save('log.mat', 't', 'x')") != NULL,
+      "%s", diag.message);
+  bramah_log_close(reader);
+}
+
 #ifdef __SANITIZE_ADDRESS__
 enum { SANITIZED = 1 };
 #elif defined __has_feature

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* HDF5 as logs (h5py, pandas, netCDF 4, loggers): a dataset of numbers is a column, called by its path. Those of a group
+ * that has a time of its own, or of groups in it, are read with that. Also what MAT files of version 7.3 need of HDF5. */
+#define _GNU_SOURCE /* strdup */
+#include "lib/logs/vectors.h"
+
+#include <string.h>
+
+/* At the beginning, or after a user block of 512 bytes or a few more. A MAT file has one, too, and a line of text in it. */
+static int takes(const char *path, const unsigned char *head, size_t n)
+{
+  (void)path;
+  if (n >= 7 && memcmp(head, "MATLAB ", 7) == 0) return 0;
+  for (size_t at = 0; at + 8 <= n; at = at ? 2 * at : 512)
+    if (memcmp(head + at, "\x89HDF\r\n\x1a\n", 8) == 0) return 1;
+  return 0;
+}
+
+#ifdef BRAMAH_HDF5
+#include "lib/base/text.h"
+
+#include <hdf5.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+void bramah__hdf5_begin(bramah__hdf5_use *use)
+{
+  pthread_mutex_lock(&one_at_a_time);
+  *use = (bramah__hdf5_use){0};
+  H5E_auto2_t print = NULL;
+  H5Eget_auto2(H5E_DEFAULT, &print, &use->to);
+  use->print = (void (*)(void))print;
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+}
+
+void bramah__hdf5_end(const bramah__hdf5_use *use)
+{
+  H5Eset_auto2(H5E_DEFAULT, (H5E_auto2_t)use->print, use->to);
+  pthread_mutex_unlock(&one_at_a_time);
+}
+
+/* A text attribute: 0 if there is none. */
+static int attribute(hid_t object, const char *name, char *out, size_t n)
+{
+  *out = '\0';
+  if (H5Aexists(object, name) <= 0) return 0;
+  const hid_t a = H5Aopen(object, name, H5P_DEFAULT), type = a < 0 ? -1 : H5Aget_type(a);
+  const hid_t space = a < 0 ? -1 : H5Aget_space(a);
+  const int is_one = space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
+  if (type >= 0 && is_one && H5Tget_class(type) == H5T_STRING) {
+    const hid_t memory = H5Tcopy(type); /* with the file's set of characters */
+    char *text = NULL;
+    if (H5Tis_variable_str(type) > 0 && H5Aread(a, memory, &text) >= 0 && text)
+      bramah__append(out, n, 0, text);
+    if (text) H5free_memory(text);
+    if (H5Tis_variable_str(type) == 0 && H5Tget_size(type) < n && H5Aread(a, memory, out) >= 0)
+      out[H5Tget_size(type)] = '\0';
+    H5Tclose(memory);
+  }
+  if (space >= 0) H5Sclose(space);
+  if (type >= 0) H5Tclose(type);
+  if (a >= 0) H5Aclose(a);
+  return *out != '\0';
+}
+
+/* ---- MAT files of version 7.3 ---- */
+
+static herr_t note_object(hid_t file, const char *name, const H5L_info_t *info, void *about_them)
+{
+  bramah__mat_about *about = about_them;
+  bramah__mat_object *o = &about->objects[about->n_objects];
+  (void)info;
+  if (about->n_objects == BRAMAH__MAT_OBJECTS) return 1;
+  const hid_t object = H5Oopen(file, name, H5P_DEFAULT);
+  if (object < 0) return 0;
+  if (H5Aexists(object, "MATLAB_object_decode") > 0 &&
+      attribute(object, "MATLAB_class", o->class_name, sizeof o->class_name)) {
+    bramah__append(o->name, sizeof o->name, 0, name);
+    about->n_objects++;
+  }
+  H5Oclose(object);
+  return 0;
+}
+
+void bramah__hdf5_find_objects(const bramah_log_reader *reader, bramah__mat_about *about)
+{
+  bramah__hdf5_use h;
+  bramah__hdf5_begin(&h);
+  const hid_t file = H5Fopen(reader->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (file >= 0) {
+    H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, NULL, note_object, about);
+    H5Fclose(file);
+  }
+  bramah__hdf5_end(&h);
+}
+
+/* ---- HDF5 files: what is in them ---- */
+
+/* Groups and datasets, members of a table. A log has not more. Chunks that are kept in memory, all of a dataset [bytes]. */
+enum { MOST_DATASETS = 20000, DEEPEST = 32, LONGEST_PATH = 512 };
+static const size_t largest_chunk = (size_t)32 << 20;
+
+typedef struct dataset {
+  char *path, *member; /* member of a table; NULL: the dataset is of numbers */
+  hid_t id;            /* once it is read; below 0: not yet */
+  int rank;
+  hsize_t size[2];
+  size_t cache; /* for its chunks [bytes] */
+  struct dataset *next;
+} dataset;
+
+typedef struct hdf5_log {
+  bramah__vectors vectors; /* first: it is the reader's source */
+  hid_t file;
+  uint64_t bytes;
+  size_t met; /* objects */
+  dataset *datasets;
+} hdf5_log;
+
+/* A group of the file, while it is looked through. */
+typedef struct scope {
+  hdf5_log *log;
+  const char *path;
+  size_t group;
+  hsize_t rows; /* of its time, 0: it has none */
+  int depth;
+  bramah_status status;
+} scope;
+
+static dataset *keep(hdf5_log *log, const char *path, const char *member)
+{
+  dataset *d = calloc(1, sizeof *d);
+  if (!d) return NULL;
+  *d = (dataset){
+      .path = strdup(path), .member = member ? strdup(member) : NULL, .id = -1, .next = log->datasets};
+  if (!d->path || (member && !d->member)) return free(d->path), free(d->member), free(d), NULL;
+  return log->datasets = d;
+}
+
+/* Whole numbers of 64 bits stay exact; all others are doubles. */
+static bramah__element element_of(hid_t type)
+{
+  if (H5Tget_class(type) != H5T_INTEGER || H5Tget_size(type) < 8) return BRAMAH__F64;
+  return H5Tget_sign(type) == H5T_SGN_NONE ? BRAMAH__U64 : BRAMAH__I64;
+}
+
+static int is_number(hid_t type)
+{
+  const H5T_class_t c = H5Tget_class(type);
+  return (c == H5T_INTEGER || c == H5T_FLOAT) && H5Tget_size(type) <= 16;
+}
+
+/* Columns of a dataset or of a member of a table; `wrong`: why there are none. */
+static bramah_status add_columns(const scope *in, const dataset *like, const char *member, hid_t type,
+                                 const char *unit, const char *wrong)
+{
+  char name[LONGEST_PATH + 80];
+  const int is_matrix = !wrong && like->rank == 2;
+  const int across = is_matrix && like->size[0] != in->rows &&
+                     (in->rows ? like->size[1] == in->rows : like->size[1] > like->size[0]);
+  const hsize_t rows = across ? like->size[1] : like->size[0],
+                count = is_matrix ? like->size[across ? 0 : 1] : 1;
+  if (!wrong && !is_number(type)) wrong = "holds no numbers: a column is a dataset of numbers";
+  if (!wrong && (rows == 0 || count == 0)) wrong = "is empty";
+  if (!wrong && count > BRAMAH__WIDEST)
+    wrong = "has more than 256 columns: a column is a dataset with one dimension";
+  if (!wrong && like->cache > largest_chunk)
+    wrong = "is stored in chunks of more than 32 MiB: write it with smaller ones (h5repack -l CHUNK=65536)";
+  dataset *d = keep(in->log, like->path, member);
+  if (!d) return BRAMAH_E_MEMORY;
+  d->rank = like->rank;
+  memcpy(d->size, like->size, sizeof d->size);
+  d->cache = like->cache;
+  for (hsize_t k = 0; k < (wrong ? 1 : count); k++) {
+    snprintf(name, sizeof name, is_matrix ? "%s%s%s[%d]" : "%s%s%s", like->path, member ? "/" : "",
+             member ? member : "", (int)k);
+    bramah__vector *v =
+        bramah__vectors_add(&in->log->vectors, name, unit ? bramah__unit_of_time(unit) : "", d, in->group);
+    if (!v) return BRAMAH_E_MEMORY;
+    if (wrong) {
+      bramah__vectors_refuse(v, "%s", wrong);
+      continue;
+    }
+    v->element = element_of(type);
+    v->n = (size_t)rows;
+    v->first = (size_t)(is_matrix && across ? k * rows : k);
+    v->stride = (size_t)(is_matrix && !across ? count : 1);
+  }
+  return BRAMAH_OK;
+}
+
+/* Shape of a dataset and what its chunks need. Returns why it holds no columns, NULL: it does. */
+static const char *shape_of(hid_t id, dataset *d)
+{
+  const hid_t space = H5Dget_space(id), how = H5Dget_create_plist(id);
+  const char *wrong = NULL;
+  d->rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
+  d->size[0] = d->size[1] = 1;
+  if (d->rank != 1 && d->rank != 2) wrong = "has no dimension, or more than two: a column is a vector";
+  if (!wrong && H5Sget_simple_extent_dims(space, d->size, NULL) < 0) wrong = "cannot be read";
+  hsize_t chunk[2] = {1, 1};
+  if (!wrong && how >= 0 && H5Pget_layout(how) == H5D_CHUNKED && H5Pget_chunk(how, d->rank, chunk) >= 0) {
+    const hid_t type = H5Dget_type(id);
+    const uint64_t one = (chunk[0] > largest_chunk ? largest_chunk + 1 : chunk[0]) *
+                         (chunk[1] > largest_chunk ? largest_chunk + 1 : chunk[1]) * H5Tget_size(type);
+    const uint64_t many = one * (BRAMAH__BLOCK / chunk[0] + 2); /* of a block of rows */
+    d->cache = (size_t)(one > largest_chunk ? one : many > largest_chunk ? largest_chunk : many);
+    H5Tclose(type);
+  }
+  if (how >= 0) H5Pclose(how);
+  if (space >= 0) H5Sclose(space);
+  return wrong;
+}
+
+static bramah_status add_dataset(const scope *in, hid_t id, const char *path)
+{
+  dataset like = {.path = (char *)(uintptr_t)path};
+  char unit[64];
+  const char *wrong = shape_of(id, &like);
+  const hid_t type = H5Dget_type(id);
+  bramah_status status = BRAMAH_OK;
+  if (!attribute(id, "units", unit, sizeof unit)) attribute(id, "unit", unit, sizeof unit);
+  if (type < 0) return BRAMAH_OK;
+  if (!wrong && H5Tget_class(type) == H5T_COMPOUND && like.rank == 1) {
+    const int n = H5Tget_nmembers(type);
+    scope table = *in;
+    for (int i = 0; i < n && table.group == in->group; i++) { /* a table with a time has its own clock */
+      char *member = H5Tget_member_name(type, (unsigned)i);
+      if (member && bramah__is_time_name(member))
+        table.group = bramah__vectors_new_group(&in->log->vectors, path);
+      H5free_memory(member);
+    }
+    if (table.group == SIZE_MAX) status = BRAMAH_E_MEMORY;
+    for (int i = 0; !status && i < n && in->log->met++ < MOST_DATASETS; i++) {
+      char *member = H5Tget_member_name(type, (unsigned)i);
+      const hid_t of = H5Tget_member_type(type, (unsigned)i);
+      if (member && of >= 0) status = add_columns(&table, &like, member, of, NULL, NULL);
+      if (of >= 0) H5Tclose(of);
+      H5free_memory(member);
+    }
+  } else {
+    status = add_columns(in, &like, NULL, type, unit, wrong);
+  }
+  H5Tclose(type);
+  return status;
+}
+
+/* Length of a dataset of numbers that a group has by a name for times; 0: it has none. */
+static hsize_t length_of_time(hid_t group, const char *name)
+{
+  hsize_t n = 0;
+  if (!bramah__is_time_name(name) || H5Lexists(group, name, H5P_DEFAULT) <= 0) return 0;
+  const hid_t id = H5Oopen(group, name, H5P_DEFAULT);
+  if (id >= 0 && H5Iget_type(id) == H5I_DATASET) {
+    dataset d = {0};
+    const hid_t type = H5Dget_type(id);
+    if (!shape_of(id, &d) && type >= 0 && is_number(type)) n = d.size[0] * d.size[1];
+    if (type >= 0) H5Tclose(type);
+  }
+  if (id >= 0) H5Oclose(id);
+  return n;
+}
+
+static herr_t find_time(hid_t group, const char *name, const H5L_info_t *info, void *out)
+{
+  (void)info;
+  *(hsize_t *)out = length_of_time(group, name);
+  return *(hsize_t *)out != 0;
+}
+
+static herr_t look_at(hid_t group, const char *name, const H5L_info_t *info, void *where);
+
+/* Hard links lead in circles only by intent: depth and number are bounded. */
+static bramah_status look_into(const scope *in, hid_t group, const char *path)
+{
+  scope s = *in;
+  hsize_t rows = 0;
+  s.path = path;
+  s.depth = in->depth + 1;
+  H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, find_time, &rows);
+  if (rows) s.rows = rows;
+  if (rows) s.group = bramah__vectors_new_group(&s.log->vectors, path);
+  if (s.group == SIZE_MAX) return BRAMAH_E_MEMORY;
+  if (s.depth < DEEPEST) H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at, &s);
+  return s.status;
+}
+
+static herr_t look_at(hid_t group, const char *name, const H5L_info_t *info, void *where)
+{
+  scope *in = where;
+  char path[LONGEST_PATH];
+  if (info->type == H5L_TYPE_EXTERNAL || in->log->met++ >= MOST_DATASETS) return 0; /* one file is the log */
+  if (snprintf(path, sizeof path, "%s/%s", in->path, name) >= (int)sizeof path) return 0;
+  const hid_t id = H5Oopen(group, name, H5P_DEFAULT);
+  if (id < 0) return 0;
+  if (H5Iget_type(id) == H5I_GROUP) in->status = look_into(in, id, path);
+  if (H5Iget_type(id) == H5I_DATASET) in->status = add_dataset(in, id, path);
+  H5Oclose(id);
+  return in->status ? -1 : 0;
+}
+
+/* ---- HDF5 files: blocks ---- */
+
+static hid_t open_dataset(const hdf5_log *log, const dataset *d)
+{
+  const hid_t how = H5Pcreate(H5P_DATASET_ACCESS);
+  if (d->cache) H5Pset_chunk_cache(how, 12421, d->cache, 1.0);
+  const hid_t id = H5Dopen2(log->file, d->path, how);
+  H5Pclose(how);
+  return id;
+}
+
+static int read_block(bramah_log_reader *reader, bramah__vector *v)
+{
+  const hdf5_log *log = reader->source;
+  dataset *d = v->source;
+  const hid_t number = v->element == BRAMAH__I64   ? H5T_NATIVE_INT64
+                       : v->element == BRAMAH__U64 ? H5T_NATIVE_UINT64
+                                                   : H5T_NATIVE_DOUBLE;
+  const int across = d->rank == 2 && v->stride == 1 && d->size[1] == v->n; /* a row of a matrix */
+  const hsize_t k = d->rank == 2 ? (across ? v->first / v->n : v->first) : 0, count = v->count;
+  const hsize_t from[2] = {across ? k : v->begin, across ? v->begin : k};
+  const hsize_t size[2] = {across ? 1 : count, across ? count : 1};
+  bramah__hdf5_use h;
+  bramah__hdf5_begin(&h);
+  if (d->id < 0) d->id = open_dataset(log, d);
+  const hid_t in_file = d->id < 0 ? -1 : H5Dget_space(d->id), here = H5Screate_simple(1, &count, NULL);
+  const hid_t type = d->member ? H5Tcreate(H5T_COMPOUND, 8) : H5Tcopy(number);
+  int good = in_file >= 0 && here >= 0 && type >= 0;
+  if (good && d->member) good = H5Tinsert(type, d->member, 0, number) >= 0;
+  if (good) good = H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from, NULL, size, NULL) >= 0;
+  if (good) good = H5Dread(d->id, type, here, in_file, H5P_DEFAULT, v->raw) >= 0;
+  if (type >= 0) H5Tclose(type);
+  if (here >= 0) H5Sclose(here);
+  if (in_file >= 0) H5Sclose(in_file);
+  bramah__hdf5_end(&h);
+  return good;
+}
+
+/* ---- opening ---- */
+
+static bramah_status open_hdf5(bramah_log_reader *reader)
+{
+  hdf5_log *log = reader->source = calloc(1, sizeof *log);
+  if (!log) return bramah__log_fail_memory(reader);
+  bramah_status status = BRAMAH_OK;
+  bramah__hdf5_use h;
+  bramah__hdf5_begin(&h);
+  log->vectors.read = read_block;
+  log->file = H5Fopen(reader->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (log->file < 0) {
+    status =
+        bramah__log_fail(reader, BRAMAH_E_TRUNCATED, NULL, 0, 0,
+                         "this HDF5 file cannot be read: it was cut, is damaged, or is still being written");
+  } else {
+    hsize_t bytes = 0;
+    H5Fget_filesize(log->file, &bytes);
+    log->bytes = bytes;
+    scope s = {.log = log, .path = "", .group = bramah__vectors_new_group(&log->vectors, "/")};
+    if (s.group == SIZE_MAX || look_into(&s, log->file, "")) status = bramah__log_fail_memory(reader);
+  }
+  bramah__hdf5_end(&h);
+  return status ? status : bramah__vectors_settle(reader);
+}
+
+static void close_hdf5(bramah_log_reader *reader)
+{
+  hdf5_log *log = reader->source;
+  if (!log) return;
+  bramah__hdf5_use h;
+  bramah__hdf5_begin(&h);
+  while (log->datasets) {
+    dataset *d = log->datasets;
+    log->datasets = d->next;
+    if (d->id >= 0) H5Dclose(d->id);
+    free(d->path);
+    free(d->member);
+    free(d);
+  }
+  if (log->file >= 0) H5Fclose(log->file);
+  bramah__hdf5_end(&h);
+  bramah__vectors_free(&log->vectors);
+  free(log);
+}
+
+static void describe(const bramah_log_reader *reader, bramah_log_info *info)
+{
+  const hdf5_log *log = reader->source;
+  info->kind = "HDF5 file";
+  info->bytes = (uint64_t)((double)log->bytes * bramah__vectors_share(&log->vectors));
+}
+
+#else
+
+void bramah__hdf5_begin(bramah__hdf5_use *use) { *use = (bramah__hdf5_use){0}; }
+void bramah__hdf5_end(const bramah__hdf5_use *use) { (void)use; }
+void bramah__hdf5_find_objects(const bramah_log_reader *reader, bramah__mat_about *about)
+{
+  (void)reader;
+  (void)about;
+}
+
+static bramah_status open_hdf5(bramah_log_reader *reader)
+{
+  return bramah__log_fail(reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,
+                          "bramah was built without HDF5 (libmatio-dev with libhdf5-dev): save the vectors "
+                          "with a time 't' as CSV");
+}
+static void close_hdf5(bramah_log_reader *reader) { (void)reader; }
+static void describe(const bramah_log_reader *reader, bramah_log_info *info)
+{
+  (void)reader;
+  (void)info;
+}
+#endif
+
+const bramah__log_kind bramah__log_hdf5 = {.names = "*.h5 *.hdf5",
+                                           .what = "HDF5 file",
+                                           .record = "row",
+                                           .column = "dataset",
+                                           .takes = takes,
+                                           .open = open_hdf5,
+                                           .close = close_hdf5,
+                                           .describe = describe,
+                                           .next = bramah__vectors_next,
+                                           .stand_in = bramah__vectors_stand_in,
+                                           .why_not = bramah__vectors_why_not,
+                                           .units_in_header = BRAMAH__UNITS_ATTRIBUTE,
+                                           .no_rows = "the datasets of the log are empty"};

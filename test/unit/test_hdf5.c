@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* HDF5 as a log: datasets by their paths, groups with times of their own, tables, matrices either way round, and what is
+ * refused. The files are made by the HDF5 library. */
+#define _GNU_SOURCE
+#include "bramah/log.h"
+#include "test/support/run.h"
+#include "test/support/scratch.h"
+
+#include <hdf5.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[SCRATCH_NAME], path[SCRATCH_NAME + 8];
+static hid_t file;
+
+static void make_file(void)
+{
+  ck_assert(scratch_folder(folder));
+  snprintf(path, sizeof path, "%s/a.h5", folder);
+  file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  ck_assert_int_ge(file, 0);
+}
+
+static void remove_file(void)
+{
+  if (file >= 0) H5Fclose(file);
+  unlink(path);
+  ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static void put(const char *name, hid_t type, const void *values, hsize_t rows, hsize_t columns,
+                hsize_t chunk, const char *unit)
+{
+  const hsize_t most[2] = {H5S_UNLIMITED, columns}, size[2] = {rows, columns}, chunks[2] = {chunk, columns};
+  const int rank = columns > 1 ? 2 : 1;
+  const hid_t space = H5Screate_simple(rank, size, chunk ? most : NULL), links = H5Pcreate(H5P_LINK_CREATE);
+  const hid_t how = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_create_intermediate_group(links, 1);
+  if (chunk) H5Pset_chunk(how, rank, chunks);
+  const hid_t id = H5Dcreate2(file, name, type, space, links, how, H5P_DEFAULT);
+  ck_assert_int_ge(id, 0);
+  if (values) ck_assert_int_ge(H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+  if (unit) {
+    const hid_t text = H5Tcopy(H5T_C_S1), one = H5Screate(H5S_SCALAR);
+    H5Tset_size(text, strlen(unit));
+    const hid_t a = H5Acreate2(id, "units", text, one, H5P_DEFAULT, H5P_DEFAULT);
+    ck_assert_int_ge(H5Awrite(a, text, unit), 0);
+    H5Aclose(a);
+    H5Sclose(one);
+    H5Tclose(text);
+  }
+  H5Dclose(id);
+  H5Pclose(how);
+  H5Pclose(links);
+  H5Sclose(space);
+}
+
+static bramah_log_reader *open_log(void)
+{
+  bramah_diag diag = {0};
+  bramah_log_reader *log = NULL;
+  if (file >= 0) H5Fclose(file);
+  file = -1;
+  const bramah_status status = bramah_log_open(path, NULL, &diag, &log);
+  ck_assert_msg(!status, "%s: %s", diag.thing, diag.message);
+  ck_assert_str_eq(bramah_log_get_info(log).kind, "HDF5 file");
+  return log;
+}
+
+/* Cells of a column, as the rows come; NaN: no sample. */
+static void column_is(bramah_log_reader *log, const char *name, const char *unit, size_t n,
+                      const double *wanted)
+{
+  double values[16];
+  unsigned char present[16];
+  size_t at = 0;
+  int end = 0;
+  bramah_diag diag = {0};
+  const bramah_status status = bramah_log_find(log, name, unit, &at, &diag);
+  ck_assert_msg(!status, "%s: %s", name, diag.message);
+  for (size_t i = 0; i < n; i++) {
+    ck_assert_int_eq(bramah_log_next(log, values, present, &end, &diag), BRAMAH_OK);
+    ck_assert_int_eq(end, 0);
+    const double is = present[at] ? values[at] : NAN;
+    ck_assert_msg(isnan(is) ? isnan(wanted[i]) : is == wanted[i], "%s, row %zu: %g", name, i + 1, is);
+  }
+  ck_assert_int_eq(bramah_log_next(log, values, present, &end, &diag), BRAMAH_OK);
+  ck_assert_int_eq(end, 1);
+  bramah_log_close(log);
+}
+
+static void is_refused(const char *name, const char *unit, const char *why)
+{
+  bramah_log_reader *log = open_log();
+  bramah_diag diag = {0};
+  size_t at;
+  ck_assert_int_ne(bramah_log_find(log, name, unit, &at, &diag), BRAMAH_OK);
+  ck_assert_msg(strstr(diag.message, why) != NULL, "%s: %s", name, diag.message);
+  bramah_log_close(log);
+}
+
+/* Two groups of other rates, one inside the other's time, and vectors without any. */
+TEST(groups_have_times_of_their_own)
+{
+  const double fast[] = {0, 0.001, 0.002, 0.003}, slow[] = {0, 0.002}, p[] = {1, 2, 3, 4};
+  const float gyro[] = {0.5F, 1.5F, 2.5F, 3.5F};
+  put("/imu/time", H5T_NATIVE_DOUBLE, fast, 4, 1, 0, "seconds");
+  put("/imu/raw/gyro", H5T_NATIVE_FLOAT, gyro, 4, 1, 3, "deg/s");
+  put("/plc/t", H5T_NATIVE_DOUBLE, slow, 2, 1, 0, "s");
+  put("/plc/p", H5T_NATIVE_DOUBLE, p, 2, 2, 0, "bar");
+  put("/limits", H5T_NATIVE_DOUBLE, p, 3, 1, 0, NULL);
+  put("/imu/short", H5T_NATIVE_DOUBLE, p, 3, 1, 0, NULL);
+  put("/imu/big", H5T_NATIVE_DOUBLE, NULL, 4, 1, 5000000, NULL);
+  column_is(open_log(), "t", "s", 4, fast);
+  column_is(open_log(), "/plc/p[1]", "bar", 4, (const double[]){2e5, NAN, 4e5, NAN});
+  column_is(open_log(), "plc/p[0]", "bar", 4, (const double[]){1e5, NAN, 3e5, NAN});
+  bramah_log_reader *log = open_log();
+  size_t at;
+  ck_assert_int_eq(bramah_log_find(log, "gyro", "rad/s", &at, NULL), BRAMAH_OK);
+  ck_assert_str_eq(bramah_log_get_info(log).columns[at].name, "/imu/raw/gyro");
+  bramah_log_close(log);
+  is_refused("/limits", NULL, "has no time, where");
+  is_refused("limits", NULL, "has no time, where");
+  is_refused("/imu/short", NULL, "has 3 rows where '/imu/time' has 4");
+  is_refused("/imu/big", NULL, "chunks of more than 32 MiB");
+}
+
+/* A table of records, as pandas and PyTables write; times as whole nanoseconds stay exact. */
+TEST(tables_give_their_members)
+{
+  const struct record {
+    int64_t t;
+    short counts;
+    double p;
+  } rows[] = {{1700000000000000001, 7, 1.25}, {1700000000000000002, -8, NAN}};
+  const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof rows[0]);
+  H5Tinsert(type, "t", HOFFSET(struct record, t), H5T_NATIVE_INT64);
+  H5Tinsert(type, "counts", HOFFSET(struct record, counts), H5T_NATIVE_SHORT);
+  H5Tinsert(type, "p", HOFFSET(struct record, p), H5T_NATIVE_DOUBLE);
+  put("/log/table", type, rows, 2, 1, 0, NULL);
+  H5Tclose(type);
+  column_is(open_log(), "/log/table/p", NULL, 2, (const double[]){1.25, NAN});
+  column_is(open_log(), "counts", NULL, 2, (const double[]){7, -8});
+  is_refused("p", "Pa", "in an attribute 'units' of the dataset");
+}
+
+/* More rows than are read at once; a matrix with its rows as columns, and one that leads without a name for its time. */
+TEST(blocks_and_matrices)
+{
+  enum { N = 20001 };
+  static double t[N], x[2][N], wanted[N];
+  for (int i = 0; i < N; i++) t[i] = 0.001 * i, x[0][i] = i, wanted[i] = x[1][i] = -i;
+  put("/stamp", H5T_NATIVE_DOUBLE, t, N, 1, 4000, "s");
+  put("/x", H5T_NATIVE_DOUBLE, x, 2, N, 2, NULL);
+  column_is(open_log(), "/x[1]", NULL, N, wanted);
+  column_is(open_log(), "stamp", "s", N, t);
+}
+
+TEST(a_cut_file_is_told)
+{
+  const double t[] = {0, 1};
+  bramah_diag diag = {0};
+  bramah_log_reader *log = NULL;
+  put("/t", H5T_NATIVE_DOUBLE, t, 2, 1, 0, "s");
+  H5Fclose(file);
+  file = -1;
+  ck_assert_int_eq(truncate(path, 1000), 0);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &log), BRAMAH_E_TRUNCATED);
+  ck_assert_ptr_nonnull(strstr(diag.message, "it was cut"));
+}
+
+int main(void) { return run_tests_with("hdf5", make_file, remove_file); }
