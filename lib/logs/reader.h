@@ -40,8 +40,8 @@ typedef struct bramah__log_kind {
   int units_in_header; /* 1: name[unit]; or an attribute of the dataset; else only in the study or a struct of the file */
 } bramah__log_kind;
 
-extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_hdf5, bramah__log_mdf, bramah__log_mcap,
-    bramah__log_can, bramah__log_blf, bramah__log_interface;
+extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_hdf5, bramah__log_mdf,
+    bramah__log_mcap, bramah__log_can, bramah__log_blf, bramah__log_interface;
 
 /* The unit of a column. */
 typedef struct bramah__log_unit {
