@@ -16,6 +16,7 @@ try:
     warnings.simplefilter("ignore")
     import asammdf
     from asammdf import MDF, Signal
+    from asammdf.blocks import v4_constants as v4
 except Exception as error:  # whatever it lacks
     print(f"skipped: asammdf cannot be imported ({error})")
     sys.exit(77)
@@ -27,6 +28,17 @@ TABLE = {"raw_0": 0.0, "raw_1": 3.0, "raw_2": 5.0, "raw_3": 9.0, "phys_0": 1.5, 
 LINES["table"], LINES["steps"] = {**TABLE, "interpolation": True}, {**TABLE, "interpolation": False}
 LINES["ranges"] = {"default": -99.0, "lower_0": 0.0, "upper_0": 2.0, "phys_0": 10.0, "lower_1": 3.0, "upper_1": 4.0, "phys_1": 20.0}
 TEXTS = {"val_0": 0.0, "val_1": 1.0, "text_0": b"off", "text_1": b"on", "default": b"other"}
+
+SIGNALS = ("small", "signed", "big", "wide")
+DBC = """VERSION ""
+BU_: X
+BO_ 291 A: 8 X
+ SG_ small : 3|11@1+ (0.5,-10) [0|0] "bar" X
+ SG_ signed : 16|13@1- (0.25,0) [0|0] "deg" X
+BO_ 2566853172 B: 8 X
+ SG_ big : 7|12@0+ (1,0) [0|0] "" X
+ SG_ wide : 24|32@1- (0.001,5) [0|0] "V" X
+"""
 
 
 class Log:
@@ -182,6 +194,38 @@ class Mdf(Case):
         print(*(f"refused: {r}" for r in refused), sep="\n")
         self.assertEqual(counts.wrong, [])
         self.assertGreater(counts.agree, 0)
+
+    def test_bus_logging(self):
+        """CAN frames by a DBC file, as asammdf decodes them."""
+        n, draw = 400, np.random.default_rng(2)
+        frames = np.zeros(n, [("CAN_DataFrame.BusChannel", "u1"), ("CAN_DataFrame.ID", "<u4"), ("CAN_DataFrame.IDE", "u1"),
+                              ("CAN_DataFrame.DLC", "u1"), ("CAN_DataFrame.DataLength", "u1"), ("CAN_DataFrame.DataBytes", "u1", (8,))])
+        frames["CAN_DataFrame.BusChannel"] = 1
+        frames["CAN_DataFrame.ID"], frames["CAN_DataFrame.IDE"] = np.array([(0x123, 0), (0x18FF1234, 1), (0x55, 0)])[draw.integers(0, 3, n)].T
+        frames["CAN_DataFrame.DLC"] = frames["CAN_DataFrame.DataLength"] = 8
+        frames["CAN_DataFrame.DataBytes"] = draw.integers(0, 250, (n, 8))
+        dbc, path, counts = self.folder / "a.dbc", self.folder / "bus.mf4", Counts()
+        dbc.write_text(DBC)
+        for version, packing in (("4.10", 0), ("4.10", 2), ("4.20", 1), ("4.30", 3)):
+            source = asammdf.blocks.source_utils.Source("CAN", "CAN", "", v4.SOURCE_BUS, v4.BUS_TYPE_CAN)
+            file = MDF(version=version)
+            file.append([Signal(frames, np.arange(n) * 1e-3, name="CAN_DataFrame", source=source)], acq_source=source, common_timebase=True)
+            file.groups[0].channel_group.flags |= v4.FLAG_CG_BUS_EVENT
+            file.save(path, overwrite=True, compression=packing)
+            file.close()
+            file = MDF(path)
+            decoded, log = file.extract_bus_logging({"CAN": [(str(dbc), 0)]}), Log(path, dbc)
+            counts.files += 1
+            for name in SIGNALS:
+                signal = decoded.get(name, raw=False)
+                if log.has(name, signal.timestamps, signal.samples):
+                    counts.agree, counts.values = counts.agree + 1, counts.values + len(signal.samples)
+                else:
+                    counts.wrong.append(f"{version}: {name}")
+            file.close()
+        counts.report("signals of bus logging")
+        self.assertEqual(counts.wrong, [])
+        self.assertEqual(counts.agree, 4 * len(SIGNALS))
 
     def test_estimates(self):
         """asammdf reads what bramah writes, with names and units; values are those of the CSV, to its digits."""
