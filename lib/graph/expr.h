@@ -295,7 +295,8 @@ static inline bramah__expr e_signed(bramah__expr size, bramah__expr x)
 /* x^exponent for x >= 0, at 0 that of 1e-300. Error 3 + 4 |log of it| 2^-53. */
 static inline bramah__expr e_power(bramah__expr x, double exponent)
 {
-  return e_exp(e_scale(exponent, e_log(e_max(x, e_number(1e-300)))));
+  const bramah__expr base = e_max(x, e_number(1e-300));
+  return exponent == 0.5 ? e_sqrt(base) : e_exp(e_scale(exponent, e_log(base)));
 }
 
 /* a.b of n components with strides, and y + s x */

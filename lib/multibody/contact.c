@@ -173,12 +173,12 @@ typedef struct bristles {
   bramah__expr x[BRAMAH__CONTACT_STATES], xd[BRAMAH__CONTACT_STATES];
 } bristles;
 
-static bristles taken(const bramah__contact *contact, const double *x, const double *xd)
+BRAMAH__EQUATION bristles taken(const bramah__contact *contact, const double *x, const double *xd)
 {
   bristles b = {0};
   for (size_t k = 0; k < contact->n_states; k++) {
-    b.x[k] = e_number(x[contact->first_state + k]);
-    b.xd[k] = e_number(xd ? xd[contact->first_state + k] : 0.0);
+    b.x[k].value = x[contact->first_state + k];
+    b.xd[k].value = xd ? xd[contact->first_state + k] : 0.0;
   }
   return b;
 }
@@ -290,18 +290,24 @@ static void rub_slopes(const bramah__contact *contact, const double *w, double h
   const bramah__expr by_speed = yield_at(contact, &values, e_variable(speed));
   const int rolls = contact->rolling > 0.0;
   const double yields = by_speed.value + (rolls ? values.rolling.value * fabs(w[3]) : 0.0);
-  for (size_t b = 0; b < (rolls ? 4 : 2); b++) {
-    bristles end = {0};
-    bramah__expr by[2], v[2] = {still[0], still[1]}, yield = e_number(yields);
-    if (b == 2) continue; /* the normal velocity */
-    if (b < 2) v[b] = e_variable(w[b]);
-    yield.slope =
-        b < 2 ? by_speed.slope * w[b] / speed : values.rolling.value * e_abs(e_variable(w[3])).slope;
-    bend(contact, &values, yield, v, e_number(half), start->x, start->xd, end.x, end.xd, by);
-    for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
-      c[a] = contact->friction * by[a].value;
-      *(b == 3 ? &s->by_roll[a] : &s->by_velocity[3 * a + b]) = -N * by[a].slope;
-      *(b == 3 ? &s->rate_by_roll[a] : &s->rate_by_velocity[2 * a + b]) = end.xd[a].slope;
+
+  /* Each bristle follows how it yields, and its own velocity. */
+  const bramah__expr moving[2] = {e_variable(w[0]), e_variable(w[1])};
+  bramah__expr by_yield[2], by_own[2];
+  bristles yielding = {0}, own = {0};
+  bend(contact, &values, e_variable(yields), still, e_number(half), start->x, start->xd, yielding.x,
+       yielding.xd, by_yield);
+  bend(contact, &values, e_number(yields), moving, e_number(half), start->x, start->xd, own.x, own.xd,
+       by_own);
+  const double roll = rolls ? values.rolling.value * e_abs(e_variable(w[3])).slope : 0.0;
+  for (size_t a = 0; a < BRAMAH__CONTACT_STATES; a++) {
+    c[a] = contact->friction * by_own[a].value;
+    s->by_roll[a] = -N * by_yield[a].slope * roll;
+    s->rate_by_roll[a] = yielding.xd[a].slope * roll;
+    for (size_t b = 0; b < 2; b++) {
+      const double yield = by_speed.slope * w[b] / speed;
+      s->by_velocity[3 * a + b] = -N * (by_yield[a].slope * yield + (a == b ? by_own[a].slope : 0.0));
+      s->rate_by_velocity[2 * a + b] = yielding.xd[a].slope * yield + (a == b ? own.xd[a].slope : 0.0);
     }
   }
   const double damping = contact->damping / (1.0 + contact->damping / contact->bristles * yields);

@@ -24,12 +24,14 @@ double bramah__line_length(const bramah__tree *tree, const bramah__line *line, c
     return z[line->joint];
   }
   const double s = span(line, pose, place, d);
-  for (int e = 0; e < 2; e++)
-    for (int j = line->body[e]; j >= 0; j = tree->link[j].parent) {
-      double move[3];
-      bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
-      row[j] += (e ? 1.0 : -1.0) * bramah__dot3(d, move) / s;
-    }
+  int at[2] = {line->body[0], line->body[1]};
+  while (at[0] != at[1]) { /* joints that carry both ends do not change it */
+    const int e = at[1] > at[0], j = at[e];
+    double move[3];
+    bramah__point_derivative(tree, pose, (size_t)j, place[e], move);
+    row[j] = (e ? 1.0 : -1.0) * bramah__dot3(d, move) / s;
+    at[e] = tree->link[j].parent;
+  }
   return s;
 }
 

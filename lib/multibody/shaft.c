@@ -23,8 +23,9 @@ static bramah__expr full_load(const bramah__shaft *engine, bramah__expr w)
   for (size_t i = 0; i < engine->n_points; i++) {
     const double before = i ? (y[i] - y[i - 1]) / (x[i] - x[i - 1]) : 0.0,
                  after = i + 1 < engine->n_points ? (y[i + 1] - y[i]) / (x[i + 1] - x[i]) : 0.0;
-    const bramah__expr behind = e_sub(w, e_number(x[i])),
-                       within = e_min(e_max(e_add(behind, e_number(r)), e_number(0.0)), e_number(2.0 * r)),
+    const bramah__expr behind = e_sub(w, e_number(x[i]));
+    if (e_excludes(e_add(behind, e_number(r)))) break; /* nor has any further one */
+    const bramah__expr within = e_min(e_max(e_add(behind, e_number(r)), e_number(0.0)), e_number(2.0 * r)),
                        way = e_add(e_scale(0.25 / r, e_square(within)),
                                    e_max(e_sub(behind, e_number(r)), e_number(0.0)));
     sum = e_add(sum, e_scale(after - before, way));

@@ -175,7 +175,7 @@ bramah_status bramah__factor_tangent(bramah_coupled *c, size_t nm)
     double largest = 0.0, *row = newton->J + r * nx;
     for (size_t k = 0; k < nx; k++) {
       row[k] *= k < nm ? 1.0 : c->model->first_order_scale[k - nm];
-      largest = fmax(largest, fabs(row[k]));
+      largest = fabs(row[k]) > largest ? fabs(row[k]) : largest;
     }
     newton->weight[r] = largest > 0.0 ? 1.0 / largest : 1.0;
     for (size_t k = 0; k < nx; k++) row[k] *= newton->weight[r];
