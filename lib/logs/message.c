@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Messages: which of their numbers are columns, and cells. */
-#define _GNU_SOURCE /* strtod_l */
+#define _GNU_SOURCE /* tdestroy */
 #include "lib/logs/message.h"
 
 #include "lib/base/text.h"
 
 #include <limits.h>
 #include <math.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,11 @@ enum { MOST_MEMBERS = 20000, MOST_TYPES = 4000, LONGEST_PATH = 512 };
 
 /* ---- schemas ---- */
 
+static void keep(void *type) { (void)type; }
+
 void bramah__schema_free(bramah__schema *schema)
 {
+  tdestroy(schema->by_name, keep);
   for (size_t i = 0; i < schema->n; i++) {
     bramah__message_type *type = schema->types[i];
     for (size_t k = 0; k < type->n; k++) {
@@ -24,6 +28,7 @@ void bramah__schema_free(bramah__schema *schema)
       free(type->members[k].type_name);
     }
     free(type->members);
+    free(type->by_number);
     free(type->name);
     free(type);
   }
@@ -31,10 +36,15 @@ void bramah__schema_free(bramah__schema *schema)
   *schema = (bramah__schema){0};
 }
 
-/* Room for one more, whenever n is a power of two. */
-static void *grow(void *list, size_t n, size_t size)
+void *bramah__list_grow(void *list, size_t n, size_t size)
 {
   return n & (n - 1) ? list : realloc(list, (n ? 2 * n : 1) * size);
+}
+
+static int by_name(const void *a, const void *b)
+{
+  const bramah__message_type *x = a, *y = b;
+  return strcmp(x->name, y->name);
 }
 
 bramah__message_type *bramah__schema_add(bramah__schema *schema, const char *name, size_t length)
@@ -43,13 +53,13 @@ bramah__message_type *bramah__schema_add(bramah__schema *schema, const char *nam
     snprintf(schema->why_not, sizeof schema->why_not, "its schema has more than 4000 types");
     return NULL;
   }
-  bramah__message_type **list = grow(schema->types, schema->n, sizeof(bramah__message_type *));
+  bramah__message_type **list = bramah__list_grow(schema->types, schema->n, sizeof(bramah__message_type *));
   if (!list) return NULL;
   schema->types = list;
   bramah__message_type *type = calloc(1, sizeof *type);
   if (!type) return NULL;
   type->name = strndup(name, length);
-  if (!type->name) return free(type), NULL;
+  if (!type->name || !tsearch(type, &schema->by_name, by_name)) return free(type->name), free(type), NULL;
   return list[schema->n++] = type;
 }
 
@@ -60,7 +70,7 @@ bramah__message_member *bramah__schema_member(bramah__schema *schema, bramah__me
     snprintf(schema->why_not, sizeof schema->why_not, "its schema has more than 20000 fields");
     return NULL;
   }
-  bramah__message_member *list = grow(type->members, type->n, sizeof *list);
+  bramah__message_member *list = bramah__list_grow(type->members, type->n, sizeof *list);
   if (!list) return NULL;
   type->members = list;
   list[type->n] = (bramah__message_member){.name = strndup(name, length)};
@@ -71,9 +81,9 @@ bramah__message_member *bramah__schema_member(bramah__schema *schema, bramah__me
 
 bramah__message_type *bramah__schema_find(const bramah__schema *schema, const char *name)
 {
-  for (size_t i = 0; i < schema->n; i++)
-    if (strcmp(schema->types[i]->name, name) == 0) return schema->types[i];
-  return NULL;
+  const bramah__message_type key = {.name = (char *)(uintptr_t)name};
+  bramah__message_type *const *found = tfind(&key, &schema->by_name, by_name);
+  return found ? *found : NULL;
 }
 
 static int is_whole_kind(bramah__message_kind kind)
@@ -107,8 +117,10 @@ static void release(bramah__slot *slot)
 {
   for (size_t i = 0; i < slot->n; i++) bramah__slot_free(&slot->parts[i]);
   free(slot->parts);
+  free(slot->places);
   slot->parts = NULL;
-  slot->n = 0;
+  slot->places = NULL;
+  slot->n = slot->room = 0;
 }
 
 void bramah__slot_free(bramah__slot *slot)
@@ -121,7 +133,7 @@ void bramah__slot_free(bramah__slot *slot)
 bramah__slot *bramah__slot_add(bramah__slot *slot, const char *name, size_t length, size_t *budget)
 {
   if (!*budget) return NULL;
-  bramah__slot *list = grow(slot->parts, slot->n, sizeof *list);
+  bramah__slot *list = bramah__list_grow(slot->parts, slot->n, sizeof *list);
   if (!list) return NULL;
   slot->parts = list;
   list[slot->n] = (bramah__slot){.name = strndup(name, length), .column = SIZE_MAX};
@@ -231,10 +243,8 @@ void bramah__slot_settle(bramah__slot *slot)
   const int is_json = !slot->type && slot->kind == BRAMAH__MESSAGE_STRUCT;
   if (is_json && slot->n == 2 && slot->parts[0].kind == BRAMAH__MESSAGE_FLOAT64 &&
       slot->parts[1].kind == BRAMAH__MESSAGE_FLOAT64 &&
-      is_time_pair(slot->parts[0].name, slot->parts[1].name)) {
-    release(slot);
+      is_time_pair(slot->parts[0].name, slot->parts[1].name))
     slot->kind = BRAMAH__MESSAGE_TIME;
-  }
   for (size_t i = 0; i < slot->n; i++) bramah__slot_settle(&slot->parts[i]);
 }
 

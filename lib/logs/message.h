@@ -50,6 +50,7 @@ typedef struct bramah__message_type {
   char *name;
   bramah__message_member *members;
   size_t n;
+  uint32_t *by_number; /* Protobuf: [n] the members in the order of their numbers */
   int is_named; /* a member `name` holds the names of the elements of the others, as in sensor_msgs/JointState */
   int is_open; /* slots for it are being made: it is not put into itself */
 } bramah__message_type;
@@ -64,6 +65,7 @@ typedef enum bramah__message_encoding {
 /* A schema; types are where they are, since members point to them. */
 typedef struct bramah__schema {
   bramah__message_type **types;
+  void *by_name; /* tsearch(3) */
   size_t n, n_members;
   bramah__message_type *root; /* NULL: none */
   char why_not[160];          /* it cannot be used; "": it can */
@@ -84,6 +86,9 @@ typedef struct bramah__slot {
   int depth;           /* of an array */
   size_t stop;         /* of the parts of a struct: none behind is wanted */
   size_t seen;         /* Protobuf: in the message that is read, so often */
+  int64_t pair[2];     /* Protobuf: seconds and nanoseconds of a time, as far as they were met */
+  uint32_t *places;    /* JSON: the parts by name, [room] numbers from 1; 0: none */
+  size_t room;
 } bramah__slot;
 
 /* A message that is read. */
@@ -105,15 +110,18 @@ enum { BRAMAH__MESSAGE_ELEMENTS = 64, BRAMAH__MESSAGE_DEPTH = 16, BRAMAH__MESSAG
 /* ---- schemas: 0 where there is no memory; mistakes go into why_not ---- */
 
 void bramah__schema_free(bramah__schema *schema);
+/* A list with room for one more; it grows whenever n is a power of two. NULL: no memory. */
+void *bramah__list_grow(void *list, size_t n, size_t size);
 /* A type of this name, NULL: no memory. */
 bramah__message_type *bramah__schema_add(bramah__schema *schema, const char *name, size_t length);
 /* Its last member; its pointer holds until the next one is added. NULL: no memory, or too many. */
 bramah__message_member *bramah__schema_member(bramah__schema *schema, bramah__message_type *type,
                                               const char *name, size_t length);
-/* The definition a name means. */
+/* The definition a name means, the first one. */
 bramah__message_type *bramah__schema_find(const bramah__schema *schema, const char *name);
 
-int bramah__schema_ros(bramah__schema *schema, const char *name, const char *text, size_t length);
+int bramah__schema_ros(bramah__schema *schema, const char *name, const char *text, size_t length,
+                       int is_ros1);
 int bramah__schema_idl(bramah__schema *schema, const char *name, const char *text, size_t length);
 int bramah__schema_protobuf(bramah__schema *schema, const char *name, const unsigned char *data,
                             size_t length);

@@ -43,13 +43,46 @@ static int take_text(bramah__message *m, const char **text, size_t *length)
 
 static int read_json(bramah__message *m, bramah__slot *slot);
 
+static int is_called(const bramah__slot *part, const char *name, size_t length)
+{
+  return strlen(part->name) == length && memcmp(part->name, name, length) == 0;
+}
+
+/* Where the part of this name is in the table, or would be. */
+static uint32_t *place_of(const bramah__slot *slot, const char *name, size_t length)
+{
+  size_t hash = 5381;
+  for (size_t i = 0; i < length; i++) hash = 33 * hash + (unsigned char)name[i];
+  for (hash ^= hash >> 15;; hash++) {
+    uint32_t *place = &slot->places[hash & (slot->room - 1)];
+    if (!*place || is_called(&slot->parts[*place - 1], name, length)) return place;
+  }
+}
+
+/* Keys mostly come in the same order: the part at `hint` is looked at first. */
 static bramah__slot *find_part(bramah__slot *slot, const char *name, size_t length, size_t hint)
 {
-  for (size_t k = 0; k < slot->n; k++) {
-    bramah__slot *part = &slot->parts[(hint + k) % slot->n];
-    if (strlen(part->name) == length && memcmp(part->name, name, length) == 0) return part;
+  if (hint < slot->n && is_called(&slot->parts[hint], name, length)) return &slot->parts[hint];
+  const uint32_t place = slot->room ? *place_of(slot, name, length) : 0;
+  return place ? &slot->parts[place - 1] : NULL;
+}
+
+/* A new part, which find_part finds; NULL as of bramah__slot_add. The table is twice as long as the list at least. */
+static bramah__slot *add_part(bramah__slot *slot, const char *name, size_t length, size_t *budget)
+{
+  if (2 * (slot->n + 1) > slot->room) {
+    const size_t room = slot->room ? 2 * slot->room : 16;
+    uint32_t *places = calloc(room, sizeof *places);
+    if (!places) return NULL;
+    free(slot->places);
+    slot->places = places;
+    slot->room = room;
+    for (size_t i = 0; i < slot->n; i++)
+      *place_of(slot, slot->parts[i].name, strlen(slot->parts[i].name)) = (uint32_t)i + 1;
   }
-  return NULL;
+  bramah__slot *part = bramah__slot_add(slot, name, length, budget);
+  if (part) *place_of(slot, name, length) = (uint32_t)slot->n;
+  return part;
 }
 
 /* Names of columns are without control characters and brackets. */
@@ -60,28 +93,33 @@ static int is_name(const char *text, size_t length)
   return length > 0;
 }
 
-/* Seconds and nanoseconds of an object. */
+/* Seconds and nanoseconds of an object, with fractions if it has them; other keys are passed over. */
 static int read_json_time(bramah__message *m, bramah__slot *slot)
 {
-  int64_t part[2] = {0, 0};
-  int has = 0;
-  while (!takes(m, '}')) {
+  int64_t ns[2];
+  int has = 0, is_wrong = 0;
+  const char *begin = (const char *)m->at;
+  if (takes(m, '}')) return 1;
+  do {
     const char *key;
     size_t length;
     if (!take_text(m, &key, &length) || !takes(m, ':')) return 0;
     skip_blanks(m);
-    const int which = length > 0 && key[0] == 'n';
-    const int is_negative = m->at < m->end && *m->at == '-';
-    int64_t value = 0;
-    const unsigned char *begin = m->at + is_negative;
-    for (m->at = begin; m->at < m->end && *m->at >= '0' && *m->at <= '9' && m->at - begin < 18; m->at++)
-      value = 10 * value + (*m->at - '0');
-    if (m->at == begin) return 0;
-    part[which] = is_negative ? -value : value;
+    const bramah__slot *part = find_part(slot, key, length, 0);
+    const char *value = (const char *)m->at;
+    const int which = part == &slot->parts[1];
+    if (!read_json(m, NULL)) return 0;
+    if (!part || *value == 'n' || *value == 'N') continue; /* null is no sample */
     has |= 1 << which;
-    if (!takes(m, ',') && (m->at == m->end || *m->at != '}')) return 0;
-  }
-  if (has == 3) bramah__message_put_time(m, slot, part[0], part[1]);
+    is_wrong |=
+        bramah__time_decimal(value, (const char *)m->at, '.', which ? 1 : 1000000000, 0, &ns[which]) != 0;
+  } while (takes(m, ','));
+  if (!takes(m, '}')) return 0;
+  if (is_wrong && bramah__message_wants(m, slot))
+    bramah__message_bad_cell(m->reader, slot->column, BRAMAH_E_SYNTAX, begin,
+                             (size_t)((const char *)m->at - begin) - 1);
+  else if (has == 3 && !is_wrong)
+    bramah__message_put_time(m, slot, ns[0] / 1000000000, ns[0] % 1000000000 + ns[1]);
   return 1;
 }
 
@@ -96,8 +134,7 @@ static int read_object(bramah__message *m, bramah__slot *slot)
     size_t length;
     if (!take_text(m, &key, &length) || !takes(m, ':')) return 0;
     bramah__slot *part = slot ? find_part(slot, key, length, next) : NULL;
-    if (slot && !part && !m->reader && is_name(key, length))
-      part = bramah__slot_add(slot, key, length, m->budget);
+    if (slot && !part && !m->reader && is_name(key, length)) part = add_part(slot, key, length, m->budget);
     if (slot && part) next = (size_t)(part - slot->parts) + 1;
     if (!read_json(m, part)) return 0;
   } while (takes(m, ','));
@@ -221,8 +258,8 @@ static int read_properties(bramah__message *m, bramah__slot *slot, size_t *budge
     const char *key;
     size_t length;
     if (!take_text(m, &key, &length) || !takes(m, ':')) return 0;
-    bramah__slot *part = is_name(key, length) ? find_part(slot, key, length, 0) : NULL;
-    if (!part && is_name(key, length)) part = bramah__slot_add(slot, key, length, budget);
+    bramah__slot *part = is_name(key, length) ? find_part(slot, key, length, slot->n) : NULL;
+    if (!part && is_name(key, length)) part = add_part(slot, key, length, budget);
     if (!(part ? read_schema(m, part, budget) : skip_json(m))) return 0;
   } while (takes(m, ','));
   return takes(m, '}');

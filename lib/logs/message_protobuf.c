@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Protobuf: a FileDescriptorSet as schema (google/protobuf/descriptor.proto), and messages in the wire format ("Encoding",
  * protobuf.dev). Not by a library: those for C want code that was generated from the schema. */
-#define _POSIX_C_SOURCE 200809L /* strndup */
+#define _GNU_SOURCE /* strndup, qsort_r */
 #include "lib/logs/message.h"
 
 #include <stdio.h>
@@ -178,6 +178,28 @@ static int add_file(bramah__schema *schema, const field *of)
   return 1;
 }
 
+static int by_number(const void *a, const void *b, void *user)
+{
+  const bramah__message_member *members = user;
+  const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  if (members[x].number != members[y].number) return members[x].number < members[y].number ? -1 : 1;
+  return (x > y) - (x < y);
+}
+
+/* Of which type its members are, and their order. 0: no memory. */
+static int finish(const bramah__schema *schema, bramah__message_type *type)
+{
+  type->by_number = malloc((type->n + 1) * sizeof *type->by_number);
+  if (!type->by_number) return 0;
+  for (size_t k = 0; k < type->n; k++) {
+    bramah__message_member *m = &type->members[k];
+    if (m->kind == BRAMAH__MESSAGE_STRUCT) m->type = bramah__schema_find(schema, m->type_name);
+    type->by_number[k] = (uint32_t)k;
+  }
+  if (type->n) qsort_r(type->by_number, type->n, sizeof *type->by_number, by_number, type->members);
+  return 1;
+}
+
 int bramah__schema_protobuf(bramah__schema *schema, const char *name, const unsigned char *data,
                             size_t length)
 {
@@ -190,10 +212,7 @@ int bramah__schema_protobuf(bramah__schema *schema, const char *name, const unsi
     if (f.number == 1 && f.wire == 2 && !add_file(schema, &f)) return 0;
   }
   for (size_t i = 0; i < schema->n; i++)
-    for (size_t k = 0; k < schema->types[i]->n; k++) {
-      bramah__message_member *m = &schema->types[i]->members[k];
-      if (m->kind == BRAMAH__MESSAGE_STRUCT) m->type = bramah__schema_find(schema, m->type_name);
-    }
+    if (!finish(schema, schema->types[i])) return 0;
   schema->root = bramah__schema_find(schema, name);
   if (!schema->root)
     snprintf(schema->why_not, sizeof schema->why_not, "its schema does not define '%.100s'", name);
@@ -210,13 +229,23 @@ static int wire_of(int type)
   return 0;
 }
 
+static int64_t whole_of(const bramah__message_member *member, uint64_t raw)
+{
+  int64_t whole = (int64_t)raw;
+  if (member->wire == 17 || member->wire == 18)
+    whole = (int64_t)(raw >> 1) ^ -(int64_t)(raw & 1); /* zigzag */
+  if (member->kind == BRAMAH__MESSAGE_INT32) whole = (int32_t)(uint32_t)(uint64_t)whole;
+  if (member->kind == BRAMAH__MESSAGE_UINT32) whole = (int64_t)(uint32_t)raw;
+  if (member->kind == BRAMAH__MESSAGE_BOOL) whole = raw != 0;
+  return whole;
+}
+
 static void put_value(bramah__message *m, const bramah__message_member *member, uint64_t raw,
                       const bramah__slot *slot)
 {
   const uint32_t low = (uint32_t)raw;
   float single;
   double value;
-  int64_t whole = (int64_t)raw;
   if (member->wire == 1) {
     memcpy(&value, &raw, 8);
     bramah__message_put(m, slot, value, 0, 0);
@@ -227,11 +256,7 @@ static void put_value(bramah__message *m, const bramah__message_member *member, 
     bramah__message_put(m, slot, (double)single, 0, 0);
     return;
   }
-  if (member->wire == 17 || member->wire == 18)
-    whole = (int64_t)(raw >> 1) ^ -(int64_t)(raw & 1); /* zigzag */
-  if (member->kind == BRAMAH__MESSAGE_INT32) whole = (int32_t)(uint32_t)(uint64_t)whole;
-  if (member->kind == BRAMAH__MESSAGE_UINT32) whole = (int64_t)low;
-  if (member->kind == BRAMAH__MESSAGE_BOOL) whole = raw != 0;
+  const int64_t whole = whole_of(member, raw);
   const int is_large = member->kind == BRAMAH__MESSAGE_UINT64 && raw > INT64_MAX;
   bramah__message_put(m, slot, is_large ? (double)raw : (double)whole, whole, !is_large);
 }
@@ -246,19 +271,17 @@ static bramah__slot *element(bramah__message *m, bramah__slot *array)
 static int walk(bramah__message *m, const bramah__message_type *type, bramah__slot *slot, const field *of);
 
 /* Seconds and nanoseconds; what is not there is 0. */
-static int walk_time(bramah__message *m, const bramah__message_type *type, const bramah__slot *slot,
+static int walk_time(bramah__message *m, const bramah__message_type *type, bramah__slot *slot,
                      const field *of)
 {
   const unsigned char *at = of->at, *end = at + of->length;
-  int64_t part[2] = {0, 0};
   for (field f; at < end;) {
     if (!take_field(&at, end, m->depth, &f)) return 0;
     for (size_t i = 0; i < 2; i++)
       if (type->members[i].number == f.number && f.wire == wire_of(type->members[i].wire))
-        part[i] =
-            type->members[i].kind == BRAMAH__MESSAGE_INT32 ? (int32_t)(uint32_t)f.value : (int64_t)f.value;
+        slot->pair[i] = whole_of(&type->members[i], f.value);
   }
-  bramah__message_put_time(m, slot, part[0], part[1]);
+  bramah__message_put_time(m, slot, slot->pair[0], slot->pair[1]);
   return 1;
 }
 
@@ -293,35 +316,69 @@ static int walk_field(bramah__message *m, const bramah__message_member *member, 
   return walk(m, member->type, part, f);
 }
 
-/* Fields may come in any order; usually it is that of the schema. */
+/* The member with this number; SIZE_MAX: none. Fields may come in any order; usually it is that of the schema. */
+static size_t find_member(const bramah__message_type *type, int number, size_t hint)
+{
+  for (size_t i = hint; i < type->n && i < hint + 2; i++)
+    if (type->members[i].number == number) return i;
+  size_t low = 0, high = type->n;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (type->members[type->by_number[middle]].number < number)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < type->n && type->members[type->by_number[low]].number == number ? type->by_number[low]
+                                                                               : SIZE_MAX;
+}
+
 static int walk(bramah__message *m, const bramah__message_type *type, bramah__slot *slot, const field *of)
 {
   const unsigned char *at = of->at, *end = at + of->length;
   if (m->depth >= DEEPEST) return 0;
   if (slot->n != type->n) return 1; /* nothing of it is a column */
-  for (size_t i = 0; i < slot->n; i++) slot->parts[i].seen = 0;
   m->depth++;
   size_t next = 0;
   int done = 1;
   for (field f; done && at < end;) {
     if (!take_field(&at, end, m->depth, &f) || f.wire == 4) return 0;
-    for (size_t k = 0; k < type->n; k++) {
-      const size_t i = next + k < type->n ? next + k : next + k - type->n;
-      if (type->members[i].number != f.number) continue;
-      next = i;
-      if (!m->reader || slot->parts[i].is_wanted)
-        done = walk_field(m, &type->members[i], &slot->parts[i], &f);
-      break;
-    }
+    const size_t i = find_member(type, f.number, next);
+    if (i == SIZE_MAX) continue;
+    next = i;
+    if (!m->reader || slot->parts[i].is_wanted) done = walk_field(m, &type->members[i], &slot->parts[i], &f);
   }
   m->depth--;
-  for (size_t i = 0; done && m->reader && i < slot->stop; i++)
-    if (type->members[i].implicit && !slot->parts[i].seen) bramah__message_put(m, &slot->parts[i], 0.0, 0, 1);
   return done;
+}
+
+/* A message that comes in several parts is one: what of it was met is known until its end. */
+static void forget(bramah__slot *slot, int only_wanted)
+{
+  slot->seen = 0;
+  slot->pair[0] = slot->pair[1] = 0;
+  const size_t n = only_wanted ? slot->stop : slot->n;
+  for (size_t i = 0; i < n; i++) forget(&slot->parts[i], only_wanted);
+}
+
+/* What was not sent of the messages that were, and is 0. */
+static void put_zeros(bramah__message *m, bramah__slot *slot)
+{
+  const int is_array = slot->kind == BRAMAH__MESSAGE_ARRAY;
+  for (size_t i = 0; i < slot->stop && !(is_array && i >= slot->seen); i++) {
+    bramah__slot *part = &slot->parts[i];
+    if (part->member && part->member->implicit && !part->seen)
+      bramah__message_put(m, part, 0.0, 0, 1);
+    else if (part->stop && (is_array || part->seen))
+      put_zeros(m, part);
+  }
 }
 
 bramah_status bramah__message_protobuf(bramah__message *m, bramah__slot *root)
 {
   const field all = {.at = m->at, .length = (size_t)(m->end - m->at)};
-  return walk(m, root->type, root, &all) ? BRAMAH_OK : BRAMAH_E_SYNTAX;
+  forget(root, m->reader != NULL);
+  if (!walk(m, root->type, root, &all)) return BRAMAH_E_SYNTAX;
+  if (m->reader) put_zeros(m, root);
+  return BRAMAH_OK;
 }

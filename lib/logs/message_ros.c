@@ -14,7 +14,7 @@ static const struct {
   const char *name;
   bramah__message_kind kind;
 } primitives[] = {{"bool", BRAMAH__MESSAGE_BOOL},
-                  {"byte", BRAMAH__MESSAGE_UINT8},
+                  {"byte", BRAMAH__MESSAGE_UINT8}, /* of ROS 1 int8 */
                   {"char", BRAMAH__MESSAGE_UINT8},
                   {"int8", BRAMAH__MESSAGE_INT8},
                   {"uint8", BRAMAH__MESSAGE_UINT8},
@@ -138,7 +138,8 @@ static int is_letter(char c)
 }
 
 /* "float64[3]", "string<=10[]", "pkg/Type[<=5]". 0: no memory. */
-static int read_type(bramah__schema *schema, bramah__message_member *m, const char *text, size_t length)
+static int read_type(bramah__schema *schema, bramah__message_member *m, const char *text, size_t length,
+                     int is_ros1)
 {
   char name[LONGEST_NAME];
   size_t n = 0;
@@ -149,6 +150,7 @@ static int read_type(bramah__schema *schema, bramah__message_member *m, const ch
     m->type_name = strdup(name);
     if (!m->type_name) return 0;
   }
+  if (is_ros1 && strcmp(name, "byte") == 0) m->kind = BRAMAH__MESSAGE_INT8;
   while (n < length && text[n] != '[') n++;
   if (n == length) return 1;
   m->count = text[n + 1] >= '0' && text[n + 1] <= '9' ? BRAMAH__MESSAGE_FIXED : BRAMAH__MESSAGE_SEQUENCE;
@@ -160,7 +162,8 @@ static int read_type(bramah__schema *schema, bramah__message_member *m, const ch
 }
 
 /* "type name", "type name default", "type NAME=value". 0: no memory. */
-static int read_line(bramah__schema *schema, bramah__message_type *type, const char *at, const char *end)
+static int read_line(bramah__schema *schema, bramah__message_type *type, const char *at, const char *end,
+                     int is_ros1)
 {
   while (at < end && is_blank(*at)) at++;
   const char *of_type = at;
@@ -173,10 +176,10 @@ static int read_line(bramah__schema *schema, bramah__message_type *type, const c
   while (at < end && is_blank(*at)) at++;
   if (!n_type || !n_name || (at < end && *at == '=')) return 1; /* nothing, a comment, a constant */
   bramah__message_member *m = bramah__schema_member(schema, type, name, n_name);
-  return m && read_type(schema, m, of_type, n_type);
+  return m && read_type(schema, m, of_type, n_type, is_ros1);
 }
 
-int bramah__schema_ros(bramah__schema *schema, const char *name, const char *text, size_t length)
+int bramah__schema_ros(bramah__schema *schema, const char *name, const char *text, size_t length, int is_ros1)
 {
   char plain[LONGEST_NAME];
   plain_name(name, strlen(name), plain);
@@ -191,7 +194,7 @@ int bramah__schema_ros(bramah__schema *schema, const char *name, const char *tex
       while (n > 4 && is_blank(at[4])) at++, n--;
       plain_name(at + 4, n - 4, plain);
       type = bramah__schema_add(schema, plain, strlen(plain));
-    } else if (!read_line(schema, type, at, at + n)) {
+    } else if (!read_line(schema, type, at, at + n, is_ros1)) {
       type = NULL;
     }
   }
