@@ -34,6 +34,7 @@ find_for_tests() {
   need libmatio-dev pkg-config --exists matio
   need libzstd-dev has_header zstd.h # compressed MCAP and MDF files
   need liblz4-dev has_header lz4frame.h
+  need libbz2-dev has_header bzlib.h
   need libmicrohttpd-dev has_header microhttpd.h
   need zlib1g-dev has_header zlib.h # compressed MAT and MDF files
   need libzip-dev has_header zip.h # FMUs

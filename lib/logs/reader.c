@@ -18,8 +18,8 @@
 
 /* The formats; the last one takes whatever no other takes. */
 static const bramah__log_kind *const kinds[] = {&bramah__log_interface, &bramah__log_can,  &bramah__log_blf,
-                                                &bramah__log_mdf,       &bramah__log_mcap, &bramah__log_mat,
-                                                &bramah__log_hdf5,      &bramah__log_csv};
+                                                &bramah__log_mdf,       &bramah__log_mcap, &bramah__log_bag,
+                                                &bramah__log_mat,       &bramah__log_hdf5, &bramah__log_csv};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* What people have in their folders and give as a log, but is none that is read: by bytes at a place of the file. Rows
@@ -36,7 +36,6 @@ static const struct {
     {0, BYTES("ARROW1"), "an Arrow (Feather) file",
      "save it as CSV, or as a log in Python (bramah.write_log with the columns)"},
     {0, BYTES("CDF\1"), "a netCDF file", "save its vectors with a time 't' as MAT file or CSV"},
-    {0, BYTES("#ROSBAG V"), "a bag of ROS 1", "convert it to MCAP (mcap convert IN.bag OUT.mcap)"},
     {0, BYTES("SQLite format 3"), "an SQLite database, as bags of ROS 2 are (.db3)",
      "convert the bag to MCAP (ros2 bag convert, storage_id: mcap)"},
     {0, BYTES("MDF     3"), "an MDF file of version 3",

@@ -41,7 +41,7 @@ typedef struct bramah__log_kind {
 } bramah__log_kind;
 
 extern const bramah__log_kind bramah__log_csv, bramah__log_mat, bramah__log_hdf5, bramah__log_mdf,
-    bramah__log_mcap, bramah__log_can, bramah__log_blf, bramah__log_interface;
+    bramah__log_mcap, bramah__log_bag, bramah__log_can, bramah__log_blf, bramah__log_interface;
 
 /* The unit of a column. */
 typedef struct bramah__log_unit {

@@ -294,7 +294,6 @@ static const struct {
   size_t n;
   const char *message;
 } strangers[] = {{0, "PAR1\x15\0", 6, "a Parquet file, which is not read as a log: save it as CSV"},
-                 {0, "#ROSBAG V2.0\nE\0", 15, "a bag of ROS 1"},
                  {0, "SQLite format 3\0\x10", 17, "(.db3)"},
                  {0, "\x1f\x8b\x08", 3, "compressed (gzip)"},
                  {0, "PK\3\4\24", 5, "an archive (zip), which is not read as a log: unpack it first"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MCAP files: containers (chunks, compression, order, cut tails, checksums), messages (CDR, JSON, Protobuf), and that
+/* MCAP files and bags of ROS 1: containers (chunks, compression, order, cut tails, checksums), messages (CDR, JSON, Protobuf), and that
  * written files come back. The files are put together here, byte by byte. */
 #define _GNU_SOURCE
 #include "lib/logs/mcap_read.c" /* the format from inside: records of the conformance files are no columns */
@@ -15,6 +15,9 @@
 #endif
 #ifdef BRAMAH_LZ4
 #include <lz4frame.h>
+#endif
+#ifdef BRAMAH_BZIP2
+#include <bzlib.h>
 #endif
 
 static char folder[SCRATCH_NAME], path[SCRATCH_NAME + 8];
@@ -179,7 +182,7 @@ static bramah_log_reader *open_it(int skip_bad)
       .missing = "- -999", .skip_bad_rows = skip_bad, .skip_bad_cells = skip_bad};
   const bramah_status status = bramah_log_open(path, &format, &diag, &reader);
   ck_assert_msg(status == BRAMAH_OK, "open: %s: %s", diag.thing, diag.message);
-  ck_assert_str_eq(bramah_log_get_info(reader).kind, "MCAP file");
+  ck_assert_str_eq(bramah_log_get_info(reader).kind, file.bytes[0] == '#' ? "bag of ROS 1" : "MCAP file");
   ck_assert_int_eq(bramah__log_set_time(reader, 0, NULL, 0, &diag), BRAMAH_OK);
   for (size_t i = 1; i < reader->n_columns; i++) /* what each message has of its own keeps rows apart */
     reader->columns[i].ignored = strcmp(reader->columns[i].name, "publish_time") == 0;
@@ -713,6 +716,172 @@ TEST(says_why_a_topic_has_no_columns)
   bramah_diag diag = {0};
   ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_EMPTY);
   has(diag.message, "'/b' its schema does not define the type 'c/D'");
+}
+
+/* ---- bags of ROS 1 ---- */
+
+static void put_bag_field(made *m, const char *name, const void *value, size_t n)
+{
+  put_whole(m, strlen(name) + 1 + n, 4);
+  put(m, name, strlen(name));
+  put(m, "=", 1);
+  put(m, value, n);
+}
+
+static void put_bag_number(made *m, const char *name, uint64_t value, unsigned n)
+{
+  unsigned char bytes[8];
+  for (unsigned i = 0; i < n; i++) bytes[i] = (unsigned char)(value >> (8 * i));
+  put_bag_field(m, name, bytes, n);
+}
+
+/* A record of the header in `body`, whose operation is put in here, and data. */
+static void put_bag_record(made *m, unsigned op, const void *data, size_t n)
+{
+  put_bag_number(&body, "op", op, 1);
+  put_sized(m, body.bytes, body.n);
+  put_sized(m, data, n);
+  body.n = 0;
+}
+
+static void put_connection(made *m, unsigned id, const char *topic, const char *type, const char *definition)
+{
+  made data = {.n = 0};
+  put_bag_field(&data, "type", type, strlen(type));
+  put_bag_field(&data, "message_definition", definition, strlen(definition));
+  put_bag_number(&body, "conn", id, 4);
+  put_bag_field(&body, "topic", topic, strlen(topic));
+  put_bag_record(m, 7, data.bytes, data.n);
+}
+
+static void put_bag_message(made *m, unsigned id, uint64_t seconds, uint64_t ns, const void *data, size_t n)
+{
+  put_bag_number(&body, "conn", id, 4);
+  put_bag_number(&body, "time", seconds | ns << 32, 8);
+  put_bag_record(m, 2, data, n);
+}
+
+/* What was put into `inner`, as a chunk with the index of so many times; 0: no index, as of a bag that was not closed. */
+static int put_bag_chunk(const char *compression, const uint64_t *times, size_t n_times)
+{
+  static unsigned char packed[1 << 16];
+  unsigned n = (unsigned)inner.n;
+  memcpy(packed, inner.bytes, n);
+#ifdef BRAMAH_LZ4
+  if (strcmp(compression, "lz4") == 0)
+    n = (unsigned)LZ4F_compressFrame(packed, sizeof packed, inner.bytes, inner.n, NULL);
+#endif
+#ifdef BRAMAH_BZIP2
+  unsigned room = sizeof packed;
+  if (strcmp(compression, "bz2") == 0) {
+    ck_assert_int_eq(BZ2_bzBuffToBuffCompress((char *)packed, &room, (char *)inner.bytes, n, 9, 0, 0), 0);
+    n = room;
+  }
+#endif
+  if (n == inner.n && strcmp(compression, "none") != 0) return 0;
+  put_bag_field(&body, "compression", compression, strlen(compression));
+  put_bag_number(&body, "size", inner.n, 4);
+  put_bag_record(&file, 5, packed, n);
+  inner.n = 0;
+  for (size_t i = 0; i < n_times; i++) put_whole(&inner, times[i], 8), put_whole(&inner, 0, 4);
+  put_bag_number(&body, "ver", 1, 4);
+  if (n_times) put_bag_record(&file, 4, inner.bytes, inner.n);
+  inner.n = body.n = 0;
+  return 1;
+}
+
+/* Two chunks that overlap in time, the second one in the wrong order. Returns 0 without the compression. */
+static int make_bag(const char *compression, int has_index)
+{
+  static const char joint[] =
+      "Header header\nfloat64 angle\nbyte gear\n"
+      "================================================================================\n"
+      "MSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n";
+  static const uint64_t first[] = {1700000000, 1700000000 | UINT64_C(500000000) << 32},
+                        second[] = {1700000000 | UINT64_C(250000000) << 32, 1700000000};
+  file.n = inner.n = body.n = 0;
+  put(&file, "#ROSBAG V2.0\n", 13);
+  put_bag_number(&body, "index_pos", 0, 8), put_bag_number(&body, "conn_count", 2, 4);
+  put_bag_record(&file, 3, "    ", 4);
+  for (int i = 0; i < 2; i++) {
+    made data = {.n = 0};
+    if (!i) put_connection(&inner, 0, "/joint", "rig/Joint", joint);
+    put_whole(&data, 7, 4), put_whole(&data, 1700000000, 4), put_whole(&data, 1000 + (unsigned)i, 4);
+    put_sized(&data, "a", 1), put_double(&data, 0.5 + i), put_whole(&data, 0xFE, 1);
+    put_bag_message(&inner, 0, 1700000000, i ? 500000000 : 0, data.bytes, data.n);
+  }
+  if (!put_bag_chunk(compression, first, has_index ? 2 : 0)) return 0;
+  put_connection(&inner, 1, "/load", "rig/Load", "float32[2] force\n");
+  put_bag_message(&inner, 1, 1700000000, 250000000, "\0\0\200\77\0\0\0\100", 8);
+  put_bag_message(&inner, 1, 1700000000, 0, "\0\0\0\100\0\0\200\77", 8);
+  put_bag_chunk(compression, second, has_index ? 2 : 0);
+  put_bag_number(&body, "ver", 1, 4);
+  put_bag_record(&file, 6, "", 0);
+  save(file.n);
+  return 1;
+}
+
+EACH_TEST(reads_bags, 0, 6)
+{
+  static const char *const packed[] = {"none", "lz4", "bz2"};
+  if (!make_bag(packed[_i / 2], _i % 2)) return;
+  is("/load.force[0]", "- 2 1 -"); /* stamps keep rows of the same time apart */
+  is("force[1]", "- 1 2 -");
+  is("t", "@1700000000000000000 @1700000000000000000 @1700000000250000000 @1700000000500000000");
+  has(cells("publish_time", 0), "no column");
+  make_bag(packed[_i / 2], _i % 2);
+  bramah_log_reader *reader = open_it(0);
+  ck_assert_uint_eq(reader->n_columns, 7);
+  ck_assert_str_eq(reader->columns[1].name, "header.stamp");
+  reader->columns[1].ignored = 1;
+  double values[8];
+  unsigned char present[8];
+  int end;
+  size_t at;
+  ck_assert_int_eq(bramah_log_find(reader, "gear", NULL, &at, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+  ck_assert_double_eq(values[at], -2.0);
+  for (int i = 0; i < 3; i++)
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+  ck_assert_int_eq(end, 1);
+  ck_assert_int_eq(bramah_log_get_info(reader).is_cut, 0);
+  bramah_log_close(reader);
+}
+
+/* Cut anywhere: the rows that are whole, and no other error than that there is nothing; bags of other kinds are refused. */
+TEST(reads_cut_bags_and_refuses_others)
+{
+  ck_assert(make_bag("none", 1));
+  const size_t n = file.n;
+  for (size_t k = 13; k < n; k += k < 400 ? 11 : 3) {
+    bramah_log_reader *reader = NULL;
+    bramah_diag diag = {0};
+    double values[8];
+    unsigned char present[8];
+    int end = 0, rows = 0;
+    save(k);
+    bramah_status status = bramah_log_open(path, NULL, &diag, &reader);
+    if (status)
+      ck_assert_msg(status == BRAMAH_E_TRUNCATED || status == BRAMAH_E_EMPTY, "%zu: %s", k, diag.message);
+    while (!status && !(status = bramah_log_next(reader, values, present, &end, &diag)) && !end) rows++;
+    if (end) ck_assert_int_eq(bramah_log_get_info(reader).is_cut, 1);
+    ck_assert_msg(!status || status == BRAMAH_E_EMPTY || status == BRAMAH_E_TRUNCATED, "%s", diag.message);
+    ck_assert_int_le(rows, 4);
+    bramah_log_close(reader);
+  }
+  bramah_log_reader *reader = NULL;
+  bramah_diag diag = {0};
+  file.bytes[9] = '1';
+  save(n);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_UNSUPPORTED);
+  has(diag.message, "no bag of ROS 1 in format 2.0");
+  file.n = body.n = 0;
+  put(&file, "#ROSBAG V2.0\n", 13);
+  put_bag_field(&body, "encryptor", "aes", 3);
+  put_bag_record(&file, 3, "", 0);
+  save(file.n);
+  ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &reader), BRAMAH_E_UNSUPPORTED);
+  has(diag.message, "the bag is encrypted (aes)");
 }
 
 /* ---- Protobuf ---- */
