@@ -55,13 +55,9 @@ static bramah_status move_state(bramah_linearization *l, bramah_coupled *c, cons
   return bramah__adopt_candidate(c, diag);
 }
 
-/* Is independent coordinate i the angle of a shaft: of a body that is balanced about its joint, carries no other one, and
- * on whose angle nothing depends? Where the machine is at rest it may turn: an engine runs. */
-static int is_shaft(const bramah_linearization *l, const bramah_coupled *c, size_t i)
+/* Is the body behind joint j balanced about it, and carries no other one? Gravity then does not see its angle. */
+static int turns_evenly(const bramah_model *model, size_t j)
 {
-  const bramah_linear_system *sys = &l->system;
-  const bramah_model *model = c->model;
-  const size_t j = (size_t)c->state.index[model->n_dependent + i];
   const bramah__link *link = &model->tree.link[j];
   const double *n = link->axis, *J = link->inertia, along = bramah__dot3(link->centre, n);
   const double polar =
@@ -77,12 +73,38 @@ static int is_shaft(const bramah_linearization *l, const bramah_coupled *c, size
     for (size_t b = 0; b < 3; b++)
       if (fabs(J[3 * a + b] - (a == b) * across - (polar - across) * n[a] * n[b]) > 1e-9 * size) return 0;
   }
+  return 1;
+}
+
+/* Is independent coordinate i the angle of a shaft, on which nothing depends? Where the machine is at rest it may turn: an
+ * engine runs. */
+static int is_shaft(const bramah_linearization *l, const bramah_coupled *c, size_t i)
+{
+  const bramah_linear_system *sys = &l->system;
+  if (!turns_evenly(c->model, (size_t)c->state.index[c->model->n_dependent + i])) return 0;
   for (size_t r = 0; r < sys->n; r++)
     if (fabs(sys->A[r * sys->n + i]) > 1e-6 * state_size(l, r)) return 0;
   return 1;
 }
 
 static const double still = 1e-6; /* [rad/s] */
+
+/* An engine that runs, and whose governor keeps it running, shakes the machine for ever where its rotor is out of balance. */
+static bramah_status check_engines(const bramah_coupled *c, bramah_diag *diag)
+{
+  const bramah_model *model = c->model;
+  for (size_t i = 0; i < model->n_shafts; i++) {
+    const bramah__shaft *engine = &model->shaft[i];
+    const size_t j = engine->joint[0];
+    if (engine->kind == BRAMAH__ENGINE && engine->value[BRAMAH__SHAFT_IDLE_SPEED] > 0.0 &&
+        c->state.zd[j] > fmax(still, engine->stall) && !turns_evenly(model, j))
+      return bramah__fail(
+          diag, BRAMAH_E_NO_CONVERGENCE, model->body_name[j],
+          "does not come to rest: its engine runs, and it is out of balance about its joint or "
+          "carries other bodies; balance it, or start with the engine off (rate: 0)");
+  }
+  return BRAMAH_OK;
+}
 
 /* Velocities to zero but those of shafts that turn (`shafts` [n_position], NULL: none does), spools to where the commands
  * hold them. What still moves is prescribed. */
@@ -242,6 +264,7 @@ bramah_status bramah_settle(bramah_linearization *l, bramah_coupled *plant, bram
   double *M = l->search, *dx = M + n * n, *snap = dx + 3 * n;
   int *pivot = (int *)(void *)(dx + n), *shafts = (int *)(void *)(dx + 2 * n);
   bramah_status status = bramah__check_plant(l, plant, no_search, diag);
+  if (status == BRAMAH_OK) status = check_engines(plant, diag);
   if (status != BRAMAH_OK) return status;
   bramah__keep_state(plant, snap);
 

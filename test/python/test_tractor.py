@@ -66,6 +66,8 @@ class Tractor(Case):
         motion = machine.simulate(3.0)
         self.assertAlmostEqual(state["engine.rate"], motion["engine.rate"][-1], 1)
         self.assertEqual([n for n, v in state.items() if n.endswith(".rate") and v], ["engine.rate"])
+        with self.assertRaisesRegex(bramah.Error, "crankshaft.*its engine runs, and it is out of balance"):
+            bramah.linearize(FOLDER / "tractor.yaml", "rest", changes={**CLOSED, "bodies.crankshaft.centre_of_mass": "[0, 2, 0 mm]"})
 
     def test_parameters(self):
         """Stiffness and grip of a tyre and the ground below it, grip of a brake."""
