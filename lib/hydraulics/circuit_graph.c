@@ -245,14 +245,15 @@ bramah__expr bramah__kink_graph(const bramah__circuit *circuit, const bramah__ci
   const sums d = {.circuit = circuit, .in = in};
   const size_t i = bramah__kink_element(circuit, k);
   const bramah__element *e = &circuit->element[i];
+  const int back = bramah__element_kinds[e->kind]->opens_back;
   const bramah__kink kink = bramah__element_kinds[e->kind]->opens(
       (bramah__quantities){.node = in->element_value[i]}, circuit->transition_pressure);
   for (int side = 0; side < 2; side++) {
-    const size_t node = e->node[side];
+    const size_t node = e->node[side ^ back];
     effect[side] = e_number(0.0);
     if (node >= circuit->n_volumes) continue;
     const bramah__expr by = e_div(kink.slope, compliance[node]);
     effect[side] = side ? by : e_neg(by);
   }
-  return e_sub(difference(&d, e->node[0], e->node[1]), kink.at);
+  return e_sub(difference(&d, e->node[back], e->node[1 - back]), kink.at);
 }

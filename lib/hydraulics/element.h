@@ -82,6 +82,7 @@ typedef struct bramah__element_kind {
   bramah__element_equation *rate;
   /* Where it opens, of one that is shut below a pressure difference and knows nothing else; or NULL. */
   bramah__kink (*opens)(bramah__quantities of, double transition_pressure);
+  int opens_back;          /* 1: by the pressure of node 1 above that of node 0 */
   unsigned sees;           /* 1 << BRAMAH__LOAD and so on: what, besides dp, its flow and rate depend on */
   int pilot_against;       /* the node whose pressure the pilot's counts from: 0 or 1 */
   const char *flow_output; /* name of the output of this flow behind the element's; NULL: ".flow" */

@@ -18,6 +18,14 @@ static bramah__expr flow(bramah__quantities of, const bramah__expr *seen, double
   return e_sub(e_mul(C, lowers), e_mul(check, bramah__root_flow(pushes, transition_pressure)));
 }
 
+/* Its check valve; what load and pilot open depends on more than one difference, and is not counted. */
+static bramah__kink opens(bramah__quantities of, double transition_pressure)
+{
+  const bramah__expr C = e_of(of, COEFFICIENT), own = e_of(of, CHECK_COEFFICIENT);
+  return (bramah__kink){e_of(of, CRACKING),
+                        e_scale(1.0 / sqrt(transition_pressure), e_excludes(own) ? C : own)};
+}
+
 static const bramah_element_key keys[] = {
     BRAMAH__NODE_KEY("load", bramah_overcentre_valve, load),
     BRAMAH__NODE_KEY("valve", bramah_overcentre_valve, valve),
@@ -42,4 +50,8 @@ static const bramah_element_key keys[] = {
 const bramah__element_kind bramah__overcentre_valve_kind = {
     BRAMAH__DESCRIPTION("overcentre_valves", "overcentre valve", bramah_overcentre_valve, overcentre_valves,
                         .keys = keys),
-    .flow = flow, .sees = 1U << BRAMAH__PILOT, .pilot_against = 1};
+    .flow = flow,
+    .opens = opens,
+    .opens_back = 1,
+    .sees = 1U << BRAMAH__PILOT,
+    .pilot_against = 1};

@@ -427,16 +427,17 @@ static void kink(void *self, size_t i, bramah_kink *out)
   const bramah__circuit *circuit = &c->model->circuit;
   const size_t at = bramah__kink_element(circuit, i);
   const bramah__element *e = &circuit->element[at];
-  const double above = bramah__node_pressure(circuit, c->state.p, e->node[0]) -
-                       bramah__node_pressure(circuit, c->state.p, e->node[1]);
+  const int back = bramah__element_kinds[e->kind]->opens_back;
+  const double above = bramah__node_pressure(circuit, c->state.p, e->node[back]) -
+                       bramah__node_pressure(circuit, c->state.p, e->node[1 - back]);
   *out = (bramah_kink){
       .name = c->model->element_name[at],
       .value = above - bramah__element_kinds[e->kind]
                            ->opens((bramah__quantities){.number = e->value}, circuit->transition_pressure)
                            .at.value};
   for (int side = 0; side < 2; side++) {
-    if (e->node[side] >= circuit->n_volumes) continue;
-    out->state[side] = e->node[side];
+    if (e->node[side ^ back] >= circuit->n_volumes) continue;
+    out->state[side] = e->node[side ^ back];
     out->by[side] = side ? -1.0 : 1.0;
   }
 }
@@ -449,11 +450,12 @@ static void kink_effect(void *self, size_t i, double effect[2])
   const bramah__element *e = &circuit->element[bramah__kink_element(circuit, i)];
   const bramah__kink kink = bramah__element_kinds[e->kind]->opens((bramah__quantities){.number = e->value},
                                                                   circuit->transition_pressure);
-  const int known = bramah__refresh(c, NULL) == BRAMAH_OK;
+  const int known = bramah__refresh(c, NULL) == BRAMAH_OK, back = bramah__element_kinds[e->kind]->opens_back;
   for (int side = 0; side < 2; side++) {
+    const size_t node = e->node[side ^ back];
     effect[side] = 0.0;
-    if (!known || e->node[side] >= circuit->n_volumes) continue;
-    const double by = kink.slope.value / bramah__compliance(circuit, e->node[side], c->state.p, c->now->s);
+    if (!known || node >= circuit->n_volumes) continue;
+    const double by = kink.slope.value / bramah__compliance(circuit, node, c->state.p, c->now->s);
     effect[side] = side ? by : -by;
   }
 }
