@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -598,6 +599,39 @@ TEST(receives_frames)
   ck_assert_int_eq(bramah__can_receive(&reader, &frame, &dropped, &end), BRAMAH_OK);
   ck_assert_int_eq(end, 1);
   close(ends[0]);
+}
+
+/* Frames that come faster than they are read: how many the system has dropped comes with the next one. */
+TEST(counts_what_was_dropped)
+{
+  enum { SENT = 2000 };
+  const int on = 1, little = 1;
+  struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t size = sizeof here;
+  const struct can_frame frame = {.can_id = 0x103, .can_dlc = 1};
+  bramah__can_frame f = {0};
+  bramah_log_reader reader = {.fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0)};
+  const int out = socket(AF_INET, SOCK_DGRAM, 0);
+  uint64_t dropped = 0;
+  int end, read = 0;
+  if (setsockopt(reader.fd, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on)) {
+    printf("skipped: this system does not count dropped datagrams\n");
+    close(reader.fd);
+    close(out);
+    return;
+  }
+  ck_assert_int_eq(setsockopt(reader.fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
+  ck_assert_int_eq(bind(reader.fd, (const struct sockaddr *)&here, sizeof here), 0);
+  ck_assert_int_eq(getsockname(reader.fd, (struct sockaddr *)&here, &size), 0);
+  ck_assert_int_eq(connect(out, (const struct sockaddr *)&here, size), 0);
+  for (int i = 0; i < SENT; i++) ck_assert_int_eq(write(out, &frame, CAN_MTU), CAN_MTU);
+  for (char waits[CAN_MTU]; recv(reader.fd, waits, sizeof waits, 0) > 0;) read++;
+  ck_assert_int_lt(read, SENT);
+  ck_assert_int_eq(write(out, &frame, CAN_MTU), CAN_MTU);
+  ck_assert_int_eq(bramah__can_receive(&reader, &f, &dropped, &end), BRAMAH_OK);
+  ck_assert_uint_eq(dropped, (uint64_t)(SENT - read));
+  close(reader.fd);
+  close(out);
 }
 #endif
 
