@@ -381,7 +381,7 @@ typedef struct bramah_machine_terrain {
 } bramah_machine_terrain;
 
 /* A tool of a body that moves through the soil of a worksite: a bucket, a blade. What the soil puts on it acts on the body from
- * step to step; a plant without a worksite meets no soil. Outputs, those of the last step: <name>.carried [kg], the mass of the particles inside
+ * step to step; a plant without a worksite meets no soil. Outputs, those of the last step: <name>.carried [kg], the mass of the particles that touch
  * the box around its plates; <name>.force_x, .force_y, .force_z [N] on the body, in inertial axes; <name>.cutting_force [N], the size of the
  * part of it that the wedges before its edge ask for. Energy: in energy.loads. */
 typedef struct bramah_machine_tool {

@@ -203,7 +203,7 @@ BRAMAH_API bramah_status bramah_terrain_step(bramah_terrain *terrain, double ste
 typedef struct bramah_tool_load {
   double force[3], torque[3]; /* [N], about its origin [N m] */
   double cutting[3];          /* part of the force that edges meet in the field [N] */
-  double carried;             /* mass of the particles inside the box around its plates [kg] */
+  double carried;             /* mass of the particles that touch the box around its plates [kg] */
 } bramah_tool_load;
 /* Zero for a tool that is away or not there. */
 BRAMAH_API bramah_tool_load bramah_terrain_tool_load(const bramah_terrain *terrain, size_t tool);

@@ -227,7 +227,7 @@ static bramah_status next_row(bramah_simulation *s, bramah_sample *sample, brama
   }
   if (!status && sample)
     status = bramah__simulated_log_sample(s->log, r->rows, r->time_ns, u, sample, diag);
-  else if (!status && s->log)
+  else if (!status && s->log && s->options.log) /* a study can be there for its process noise alone */
     status = bramah__simulated_log_row(s->log, r->rows, r->time_ns, u, diag);
   r->rows++;
 

@@ -139,6 +139,7 @@ void bramah__tool_hold(bramah_terrain *t, size_t tool, double time, double dt, d
   }
 }
 
+/* Of all particles that its plates may touch: one that lies on an edge weighs on it. */
 double bramah__tool_carries(const bramah_terrain *t, size_t tool)
 {
   const bramah__tool *of = &t->tool[tool];
@@ -148,7 +149,7 @@ double bramah__tool_carries(const bramah_terrain *t, size_t tool)
     double arm[3], local[3];
     bramah__sub3(t->body[p].x, m->position, arm);
     bramah__unrotate3(m->rotation, arm, local);
-    if (is_within(local, of->lowest, of->highest, 0.0)) mass += t->mass;
+    if (is_within(local, of->lowest, of->highest, t->options.radius)) mass += t->mass;
   }
   return mass;
 }
