@@ -101,7 +101,7 @@ static bramah_status check_engines(const bramah_coupled *c, bramah_diag *diag)
       return bramah__fail(
           diag, BRAMAH_E_NO_CONVERGENCE, model->body_name[j],
           "does not come to rest: its engine runs, and it is out of balance about its joint or "
-          "carries other bodies; balance it, or start with the engine off (rate: 0)");
+          "carries other bodies");
   }
   return BRAMAH_OK;
 }
