@@ -258,7 +258,12 @@ static int run(int argc, char **argv)
   while (*name == '-') name++;
   const char *nearest = bramah_nearest_name(name, N_COMMANDS, names);
   fprintf(stderr, "bramah: unknown command '%s'", name);
-  if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest);
+  if (strcmp(name, "run") == 0)
+    fputs("; a log is run with 'replay STUDY LOG', live with 'candump -L can0 | bramah replay STUDY -' or "
+          "'serve STUDY --from udp:PORT'",
+          stderr);
+  else if (nearest)
+    fprintf(stderr, "; did you mean '%s'?", nearest);
   fputs("\nusage: bramah ", stderr);
   for (size_t i = 0; i < N_COMMANDS; i++) fprintf(stderr, "%s%s", i ? "|" : "", names[i]);
   fputs(" ...\n'bramah --help' says more\n", stderr);

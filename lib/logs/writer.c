@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FLUSH_AT = 1 << 16 };
@@ -21,6 +22,7 @@ enum { FLUSH_AT = 1 << 16 };
 typedef struct text_file {
   int fd;
   int owned;     /* 0: standard output, which is not ours to close or cut */
+  int each_row;  /* somebody may wait for it: a pipe, a terminal */
   off_t written; /* bytes of whole rows in the file */
   char *buffer;  /* [FLUSH_AT + header + one row] */
   size_t used;
@@ -43,7 +45,9 @@ static void create_text(bramah_log_writer *writer)
   }
   file->owned = strcmp(writer->path, "-") != 0;
   file->fd = file->owned ? open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
+  struct stat about;
   if (file->fd < 0) fail_system(writer, "cannot create");
+  file->each_row = file->fd >= 0 && fstat(file->fd, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
 /* The header: name[unit], put in quotes where a reader might take what is in it for a mark between cells, a comment, or a
@@ -118,7 +122,7 @@ static void write_text(bramah_log_writer *writer, const double *values)
     *out++ = i + 1 < n ? ',' : '\n';
   }
   file->used = (size_t)(out - file->buffer);
-  if (file->used >= FLUSH_AT) flush_text(writer);
+  if (file->each_row || file->used >= FLUSH_AT) flush_text(writer);
 }
 
 static void finish_text(bramah_log_writer *writer)

@@ -269,3 +269,19 @@ run 0 replay clock.yaml clock.csv --output wanted.csv
 same "$(sed -n '2s/,.*//p' wanted.csv)" 0.49 'offset and origin of the log'
 run 0 replay entry.yaml clock.csv --output estimate.csv
 cmp wanted.csv estimate.csv || fail 'what an entry takes over'
+
+# Live: whoever reads a pipe has the estimate of a row as soon as two more are there (else this waits for ever), and all of
+# them are those of the file.
+mkfifo live.in live.out
+"$program" replay "$study" - --output - <live.in >live.out 2>live.err &
+exec 3>live.in 4<live.out
+head -n 5 "$source_root/datasets/four-bar/log.csv" >&3
+{ read -r title && read -r first && read -r second; } <&4
+head -n 60 "$source_root/datasets/four-bar/log.csv" | tail -n +6 >&3
+exec 3>&-
+{ printf '%s\n' "$title" "$first" "$second" && cat <&4; } >live.csv
+exec 4<&-
+wait $! || fail 'the live run failed'
+head -n 60 "$source_root/datasets/four-bar/log.csv" >short.csv
+run 0 replay "$study" short.csv --output recorded.csv
+cmp live.csv recorded.csv || fail 'other estimates live than from the recorded file'

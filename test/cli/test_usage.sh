@@ -21,6 +21,8 @@ says err 'usage: bramah'
 quiet out
 run 2 simluate
 says err "unknown command 'simluate'; did you mean 'simulate'?"
+run 2 run study.yaml --from can0
+says err "unknown command 'run'; a log is run with 'replay STUDY LOG', live with 'candump -L can0 | bramah replay STUDY -'"
 run 2 replay
 says err 'an argument is missing: STUDY LOG'
 run 2 replay a b
