@@ -43,9 +43,11 @@ static bramah__span field(bramah__span header, const char *name)
 static int number_of(bramah__span header, const char *name, size_t n, uint64_t *out)
 {
   const bramah__span s = field(header, name);
+  *out = 0;
+  if (!s.at || s.n != n) return 0;
   bramah__content c = {.at = s.at, .end = s.at + n};
-  *out = s.at && s.n == n ? bramah__content_number(&c, (unsigned)n) : 0;
-  return s.at && s.n == n;
+  *out = bramah__content_number(&c, (unsigned)n);
+  return 1;
 }
 
 /* Seconds and nanoseconds, of four bytes each, as ns. */
