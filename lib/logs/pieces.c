@@ -465,8 +465,9 @@ static bramah_status find_next(bramah_log_reader *reader, const bramah__entry **
   for (;;) {
     const bramah__entry *first = t->n_blocks ? &t->blocks->entries[t->blocks->next] : NULL;
     *out = first;
+    if (t->next_piece == t->n_pieces) return BRAMAH_OK;
     const bramah__piece *p = &t->pieces[t->next_piece];
-    if (t->next_piece == t->n_pieces || (first && p->first > first->time)) return BRAMAH_OK;
+    if (first && p->first > first->time) return BRAMAH_OK;
     t->next_piece++;
     t->done += p->length;
     const bramah_status status = add_block(reader, p);
