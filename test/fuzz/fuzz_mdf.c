@@ -6,6 +6,7 @@
 #include "test/fuzz/read_log.h"
 
 #include <limits.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { LONGEST_NAME = 512 };
@@ -19,7 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                             "BO_ 2566853172 B: 20 X\n SG_ y : 0|8@1- (1,0) [0|0] \"\" X\n"
                             "BA_DEF_ \"ProtocolType\" STRING ;\nBA_ \"ProtocolType\" \"J1939\";\n";
   const size_t begin = fuzz_read_dialect(data, size, &dialect);
-  dialect.format.dbc = fuzz_part(0, (const uint8_t *)dbc, sizeof dbc - 1);
+  const int is_mdf = size - begin >= 8 &&
+                     (memcmp(data + begin, "MDF     ", 8) == 0 || memcmp(data + begin, "UnFinMF ", 8) == 0);
+  if (is_mdf) /* else it could be a log of CAN frames */
+    dialect.format.dbc = fuzz_part(0, (const uint8_t *)dbc, sizeof dbc - 1);
   const int n = snprintf(path, sizeof path, "%s/bramah-fuzz-%ld.mf4", folder && *folder ? folder : P_tmpdir,
                          (long)getpid());
   FUZZ_CHECK(n > 0 && n < LONGEST_NAME, "TMPDIR is too long");
