@@ -127,6 +127,8 @@ static bramah_status list_messages(bramah_log_reader *reader, bramah__block *b, 
   return BRAMAH_OK;
 }
 
+static const char no_chunk[] = "a chunk does not say how long it is, or how it is compressed";
+
 /* The uncompressed records of a piece, which is in memory. */
 static bramah_status unpack_piece(bramah_log_reader *reader, const unsigned char *from, bramah__block *b)
 {
@@ -138,7 +140,9 @@ static bramah_status unpack_piece(bramah_log_reader *reader, const unsigned char
     if (read_record(from + at, p->length - at, &r) <= 0) break;
     const int is_whole = r.end <= p->length - at;
     const bramah__span compression = field(r.header, "compression");
-    if (r.op == OP_CHUNK && compression.at && number_of(r.header, "size", 4, &size)) {
+    if (r.op == OP_CHUNK && (!compression.at || !number_of(r.header, "size", 4, &size)))
+      return bramah__topics_damaged(reader, p->offset + at, no_chunk);
+    if (r.op == OP_CHUNK) {
       char name[16];
       snprintf(name, sizeof name, "%.*s", (int)(compression.n < 15 ? compression.n : 15),
                (const char *)compression.at);
@@ -249,7 +253,9 @@ static bramah_status scan(bramah_log_reader *reader)
     if (r.op == OP_BAG) status = check_head(reader, r.header);
     if (r.op == OP_CONNECTION && r.end <= BRAMAH__TOPICS_WINDOW)
       status = add_connection(reader, r.header, (bramah__span){at + r.data, (size_t)r.n});
-    if (r.op == OP_CHUNK && number_of(r.header, "size", 4, &size))
+    if (r.op == OP_CHUNK && !number_of(r.header, "size", 4, &size))
+      return bramah__topics_damaged(reader, offset, no_chunk);
+    if (r.op == OP_CHUNK)
       p = (bramah__piece){
           .offset = offset, .length = is_whole ? r.end : left, .size = size, .first = UINT64_MAX};
     if (r.op == OP_INDEX && p.length) has_times = 1, status = take_index(reader, offset + r.data, r.n, &p);

@@ -20,6 +20,7 @@ static int takes(const char *path, const unsigned char *head, size_t n)
 #include "lib/base/text.h"
 
 #include <hdf5.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,18 @@ static int attribute(hid_t object, const char *name, char *out, size_t n)
   return *out != '\0';
 }
 
+/* An attribute that is one number: 0 if there is none. */
+static int number_attribute(hid_t object, const char *name, double *out)
+{
+  if (H5Aexists(object, name) <= 0) return 0;
+  const hid_t a = H5Aopen(object, name, H5P_DEFAULT), space = a < 0 ? -1 : H5Aget_space(a);
+  const int is_one = space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
+  const int done = is_one && H5Aread(a, H5T_NATIVE_DOUBLE, out) >= 0;
+  if (space >= 0) H5Sclose(space);
+  if (a >= 0) H5Aclose(a);
+  return done;
+}
+
 /* ---- MAT files of version 7.3 ---- */
 
 static herr_t note_object(hid_t file, const char *name, const H5L_info_t *info, void *about_them)
@@ -109,6 +122,8 @@ typedef struct dataset {
   int rank;
   hsize_t size[2];
   size_t cache; /* for its chunks [bytes] */
+  int is_packed; /* as netCDF does: the number is scale times what is stored, plus offset, and none if that is `none` */
+  double scale, offset, none[2];
   struct dataset *next;
 } dataset;
 
@@ -165,6 +180,8 @@ static bramah_status add_columns(const scope *in, const dataset *like, const cha
                 count = is_matrix ? like->size[across ? 0 : 1] : 1;
   if (!wrong && !is_number(type)) wrong = "holds no numbers: a column is a dataset of numbers";
   if (!wrong && (rows == 0 || count == 0)) wrong = "is empty";
+  if (!wrong && in->log->vectors.n + count > MOST_DATASETS)
+    wrong = "is beyond the first 20000 columns of the file";
   if (!wrong && count > BRAMAH__WIDEST)
     wrong = "has more than 256 columns: a column is a dataset with one dimension";
   if (!wrong && like->cache > largest_chunk)
@@ -174,6 +191,10 @@ static bramah_status add_columns(const scope *in, const dataset *like, const cha
   d->rank = like->rank;
   memcpy(d->size, like->size, sizeof d->size);
   d->cache = like->cache;
+  d->is_packed = like->is_packed;
+  d->scale = like->scale;
+  d->offset = like->offset;
+  memcpy(d->none, like->none, sizeof d->none);
   for (hsize_t k = 0; k < (wrong ? 1 : count); k++) {
     snprintf(name, sizeof name, is_matrix ? "%s%s%s[%d]" : "%s%s%s", like->path, member ? "/" : "",
              member ? member : "", (int)k);
@@ -184,7 +205,7 @@ static bramah_status add_columns(const scope *in, const dataset *like, const cha
       bramah__vectors_refuse(v, "%s", wrong);
       continue;
     }
-    v->element = element_of(type);
+    v->element = d->is_packed ? BRAMAH__F64 : element_of(type);
     v->n = (size_t)rows;
     v->first = (size_t)(is_matrix && across ? k * rows : k);
     v->stride = (size_t)(is_matrix && !across ? count : 1);
@@ -201,6 +222,8 @@ static const char *shape_of(hid_t id, dataset *d)
   d->size[0] = d->size[1] = 1;
   if (d->rank != 1 && d->rank != 2) wrong = "has no dimension, or more than two: a column is a vector";
   if (!wrong && H5Sget_simple_extent_dims(space, d->size, NULL) < 0) wrong = "cannot be read";
+  if (!wrong && how >= 0 && (H5Pget_external_count(how) > 0 || H5Pget_layout(how) == H5D_VIRTUAL))
+    wrong = "lies in another file (external or virtual storage): write its numbers into this one";
   hsize_t chunk[2] = {1, 1};
   if (!wrong && how >= 0 && H5Pget_layout(how) == H5D_CHUNKED && H5Pget_chunk(how, d->rank, chunk) >= 0) {
     const hid_t type = H5Dget_type(id);
@@ -213,6 +236,19 @@ static const char *shape_of(hid_t id, dataset *d)
   if (how >= 0) H5Pclose(how);
   if (space >= 0) H5Sclose(space);
   return wrong;
+}
+
+/* The conventions of netCDF: what is stored of a number. Times have no gaps, so whole ones stay exact. */
+static void find_packing(hid_t id, const char *path, dataset *d)
+{
+  d->scale = 1.0;
+  d->offset = 0.0;
+  d->none[0] = d->none[1] = NAN;
+  d->is_packed = number_attribute(id, "scale_factor", &d->scale);
+  d->is_packed |= number_attribute(id, "add_offset", &d->offset);
+  if (!d->is_packed && bramah__is_time_name(strrchr(path, '/') + 1)) return;
+  d->is_packed |= number_attribute(id, "_FillValue", &d->none[0]);
+  d->is_packed |= number_attribute(id, "missing_value", &d->none[1]);
 }
 
 static bramah_status add_dataset(const scope *in, hid_t id, const char *path)
@@ -242,6 +278,7 @@ static bramah_status add_dataset(const scope *in, hid_t id, const char *path)
       H5free_memory(member);
     }
   } else {
+    find_packing(id, path, &like);
     status = add_columns(in, &like, NULL, type, unit, wrong);
   }
   H5Tclose(type);
@@ -313,6 +350,12 @@ static hid_t open_dataset(const hdf5_log *log, const dataset *d)
   return id;
 }
 
+static void undo_packing(const dataset *d, double *value, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    value[i] = value[i] == d->none[0] || value[i] == d->none[1] ? NAN : d->scale * value[i] + d->offset;
+}
+
 static int read_block(bramah_log_reader *reader, bramah__vector *v)
 {
   const hdf5_log *log = reader->source;
@@ -337,6 +380,7 @@ static int read_block(bramah_log_reader *reader, bramah__vector *v)
   if (here >= 0) H5Sclose(here);
   if (in_file >= 0) H5Sclose(in_file);
   bramah__hdf5_end(&h);
+  if (good && d->is_packed) undo_packing(d, (double *)(void *)v->raw, v->count);
   return good;
 }
 

@@ -141,16 +141,17 @@ bramah_status bramah__topics_add_piece(bramah_log_reader *reader, const bramah__
 
 /* ---- compression ---- */
 
-/* What stands at `from` as `out`. Returns 0 where there is no memory; *got: as far as it is right. */
+/* What stands at `from` as `out`. Returns 0 where there is no memory; *got: as far as it is right, more than `size` where all of it
+ * (is_whole) is longer or does not end as it must. */
 typedef int unpacker(bramah__topics *t, const unsigned char *from, size_t n, int is_whole, unsigned char *out,
                      size_t size, size_t *got);
 
 static int copy(bramah__topics *t, const unsigned char *from, size_t n, int is_whole, unsigned char *out,
                 size_t size, size_t *got)
 {
-  (void)t, (void)is_whole;
-  *got = n < size ? n : size;
-  memcpy(out, from, *got);
+  (void)t;
+  *got = is_whole || n < size ? n : size;
+  memcpy(out, from, n < size ? n : size);
   return 1;
 }
 
@@ -185,16 +186,18 @@ static int unpack_lz4(bramah__topics *t, const unsigned char *from, size_t n, in
                       unsigned char *out, size_t size, size_t *got)
 {
   LZ4F_dctx *lz4;
-  (void)t, (void)is_whole;
+  size_t hint = 0;
+  (void)t;
   if (LZ4F_isError(LZ4F_createDecompressionContext(&lz4, LZ4F_VERSION))) return 0;
   for (size_t at = 0; at < n;) {
     size_t in = n - at, room = size - *got;
-    const size_t hint = LZ4F_decompress(lz4, out + *got, &room, from + at, &in, NULL);
+    hint = LZ4F_decompress(lz4, out + *got, &room, from + at, &in, NULL);
     if (LZ4F_isError(hint)) break;
     at += in;
     *got += room;
     if (!in && !room) break;
   }
+  if (is_whole && hint) *got = SIZE_MAX; /* not at the end of a frame */
   LZ4F_freeDecompressionContext(lz4);
   return 1;
 }
@@ -207,7 +210,8 @@ static int unpack_bz2(bramah__topics *t, const unsigned char *from, size_t n, in
                       unsigned char *out, size_t size, size_t *got)
 {
   bz_stream b = {0};
-  (void)t, (void)is_whole;
+  int done = BZ_OK;
+  (void)t;
   if (BZ2_bzDecompressInit(&b, 0, 0) != BZ_OK) return 0;
   b.next_in = (char *)(uintptr_t)from;
   b.avail_in = (unsigned)n;
@@ -215,9 +219,10 @@ static int unpack_bz2(bramah__topics *t, const unsigned char *from, size_t n, in
   b.avail_out = (unsigned)size;
   for (unsigned before = UINT_MAX; b.avail_in + b.avail_out != before;) {
     before = b.avail_in + b.avail_out;
-    if (BZ2_bzDecompress(&b) != BZ_OK) break;
+    if ((done = BZ2_bzDecompress(&b)) != BZ_OK) break;
   }
-  *got = size - b.avail_out;
+  *got = is_whole && n && done != BZ_STREAM_END ? SIZE_MAX
+                                                : size - b.avail_out; /* a wrong checksum comes last */
   BZ2_bzDecompressEnd(&b);
   return 1;
 }

@@ -278,8 +278,8 @@ static double value_of(const bramah__vector *s, size_t row)
 static bramah_status read_time(const bramah_log_reader *reader, const bramah__vector *s, size_t row,
                                int64_t scale, int64_t *out)
 {
-  const int wide = s->element == BRAMAH__I64;
   const double value = value_of(s, row);
+  const int wide = s->element == BRAMAH__I64 || (s->element == BRAMAH__U64 && value < 9.2e18);
   int64_t whole = 0;
   if (wide) memcpy(&whole, s->raw + (row - s->begin) * sizeof whole, sizeof whole);
   if (wide && whole <= INT64_C(9000000000000000000) / scale && whole >= -INT64_C(9000000000000000000) / scale)
@@ -347,7 +347,7 @@ bramah_status bramah__vectors_next(bramah_log_reader *reader, int *end)
   const int joined = all->of_column[0] == SIZE_MAX;
   size_t first = joined ? SIZE_MAX : all->list[all->of_column[0]].group;
   bramah_status status = BRAMAH_OK;
-  reader->row_done = 1;
+  reader->row_done = 0; /* a block that cannot be read is no fault of a row */
   if (joined)
     status = choose_groups(reader, all->here, &first);
   else
@@ -366,6 +366,7 @@ bramah_status bramah__vectors_next(bramah_log_reader *reader, int *end)
   }
   for (size_t g = 0; !status && g < all->n_groups; g++)
     if (all->here[g]) all->group[g].row++, all->rows++;
+  reader->row_done = !status;
   return status;
 }
 

@@ -2,7 +2,7 @@
 /* HDF5 as a log: datasets by their paths, groups with times of their own, tables, matrices either way round, and what is
  * refused. The files are made by the HDF5 library. */
 #define _GNU_SOURCE
-#include "bramah/log.h"
+#include "lib/logs/reader.h"
 #include "test/support/run.h"
 #include "test/support/scratch.h"
 
@@ -169,6 +169,86 @@ TEST(a_cut_file_is_told)
   ck_assert_int_eq(truncate(path, 1000), 0);
   ck_assert_int_eq(bramah_log_open(path, NULL, &diag, &log), BRAMAH_E_TRUNCATED);
   ck_assert_ptr_nonnull(strstr(diag.message, "it was cut"));
+}
+
+/* A damaged block ends the log, bad rows left out or not. */
+TEST(a_damaged_block_is_told_once)
+{
+  const double t[] = {0, 1};
+  const hsize_t size = 2;
+  unsigned char filled[20] = {1, 2, 3};
+  const hid_t space = H5Screate_simple(1, &size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(how, 1, &size);
+  H5Pset_fletcher32(how);
+  put("/t", H5T_NATIVE_DOUBLE, t, 2, 1, 0, "s");
+  const hid_t id = H5Dcreate2(file, "/x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+  const hsize_t first = 0;
+  ck_assert_int_ge(H5Dwrite_chunk(id, H5P_DEFAULT, 0, &first, sizeof filled, filled),
+                   0); /* without its checksum */
+  H5Dclose(id);
+  H5Pclose(how);
+  H5Sclose(space);
+  H5Fclose(file);
+  file = -1;
+  bramah_log_format format = {.skip_bad_rows = 1};
+  bramah_diag diag = {0};
+  bramah_log_reader *log = NULL;
+  double values[2];
+  unsigned char present[2];
+  int end = 0;
+  ck_assert_int_eq(bramah_log_open(path, &format, &diag, &log), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_next(log, values, present, &end, &diag), BRAMAH_E_TRUNCATED);
+  ck_assert_ptr_nonnull(strstr(diag.message, "cannot be read"));
+  bramah_log_close(log);
+}
+
+static void put_attribute(const char *of, const char *name, hid_t type, const void *value)
+{
+  const hid_t one = H5Screate(H5S_SCALAR),
+              a = H5Acreate_by_name(file, of, name, type, one, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  ck_assert_int_ge(H5Awrite(a, type, value), 0);
+  H5Aclose(a);
+  H5Sclose(one);
+}
+
+/* As netCDF packs numbers; and whole nanoseconds without a sign stay exact. */
+TEST(packed_numbers_and_unsigned_times)
+{
+  const uint64_t t[] = {1700000000000000001, 1700000000000000002, 1700000000000000003};
+  const short x[] = {100, -200, -9999}, none = -9999;
+  const double scale = 0.5, offset = 10.0;
+  put("/t", H5T_NATIVE_UINT64, t, 3, 1, 0, "ns");
+  put("/x", H5T_NATIVE_SHORT, x, 3, 1, 0, "bar");
+  put_attribute("/x", "scale_factor", H5T_NATIVE_DOUBLE, &scale);
+  put_attribute("/x", "add_offset", H5T_NATIVE_DOUBLE, &offset);
+  put_attribute("/x", "_FillValue", H5T_NATIVE_SHORT, &none);
+  column_is(open_log(), "/x", "bar", 3, (const double[]){60e5, -90e5, NAN});
+  bramah_log_reader *log = open_log();
+  double values[2];
+  unsigned char present[2];
+  int end;
+  bramah_diag diag = {0};
+  ck_assert_int_eq(bramah__log_set_time(log, bramah__log_index(log, "/t"), NULL, 0, &diag), BRAMAH_OK);
+  for (int i = 0; i < 3; i++) {
+    ck_assert_int_eq(bramah_log_next(log, values, present, &end, &diag), BRAMAH_OK);
+    ck_assert_int_eq(log->time, (int64_t)t[i]);
+  }
+  bramah_log_close(log);
+}
+
+/* Another file that is named as a dataset's storage is not read. */
+TEST(storage_in_other_files_is_refused)
+{
+  const double t[] = {0, 1};
+  const hsize_t size = 2;
+  const hid_t space = H5Screate_simple(1, &size, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_external(how, "/dev/zero", 0, 16);
+  put("/t", H5T_NATIVE_DOUBLE, t, 2, 1, 0, "s");
+  put("/y", H5T_NATIVE_DOUBLE, t, 2, 1, 0, NULL);
+  H5Dclose(H5Dcreate2(file, "/x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT));
+  H5Pclose(how);
+  H5Sclose(space);
+  is_refused("/x", NULL, "lies in another file");
 }
 
 int main(void) { return run_tests_with("hdf5", make_file, remove_file); }

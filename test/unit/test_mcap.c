@@ -848,6 +848,39 @@ EACH_TEST(reads_bags, 0, 6)
   bramah_log_close(reader);
 }
 
+/* The first bytes of the file from `from` on that are these. */
+static size_t find_bytes(size_t from, const char *bytes)
+{
+  const unsigned char *at = memmem(file.bytes + from, file.n - from, bytes, strlen(bytes));
+  ck_assert_ptr_nonnull(at);
+  return (size_t)(at - file.bytes);
+}
+
+/* A chunk that states less than it holds would lose its last message; one that is damaged, or does not say what it is. */
+EACH_TEST(refuses_chunks_of_bags_that_are_not_what_they_state, 0, 12)
+{
+  static const char *const packed[] = {"none", "lz4", "bz2"};
+  const char *kind = packed[_i / 4];
+  bramah_log_reader *reader = NULL;
+  bramah_diag diag = {0};
+  if (!make_bag(kind, 1)) return;
+  const size_t second = find_bytes(find_bytes(0, "size=") + 1, "size="),
+               first = find_bytes(0, "compression=");
+  if (_i % 4 == 0) file.bytes[second + 5] = (unsigned char)(file.bytes[second + 5] - 54); /* a message */
+  if (_i % 4 == 1) file.bytes[second] = 'S';
+  if (_i % 4 == 2) file.bytes[first] = 'C';
+  if (_i % 4 == 3 && strcmp(kind, "bz2") != 0) return;
+  if (_i % 4 == 3) file.bytes[find_bytes(0, "BZh9") + 10] ^= 1; /* of the checksum */
+  save(file.n);
+  bramah_status status = bramah_log_open(path, NULL, &diag, &reader);
+  double values[8];
+  unsigned char present[8];
+  for (int end = 0; !status && !end;) status = bramah_log_next(reader, values, present, &end, &diag);
+  ck_assert_int_eq(status, BRAMAH_E_TRUNCATED);
+  has(diag.message, "the file is damaged at byte");
+  bramah_log_close(reader);
+}
+
 /* Cut anywhere: the rows that are whole, and no other error than that there is nothing; bags of other kinds are refused. */
 TEST(reads_cut_bags_and_refuses_others)
 {
