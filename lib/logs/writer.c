@@ -47,7 +47,8 @@ static void create_text(bramah_log_writer *writer)
   file->fd = file->owned ? open(writer->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
   struct stat about;
   if (file->fd < 0) fail_system(writer, "cannot create");
-  file->each_row = file->fd >= 0 && fstat(file->fd, &about) == 0 && !S_ISREG(about.st_mode);
+  file->each_row = file->fd >= 0 && fstat(file->fd, &about) == 0 &&
+                   (S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || isatty(file->fd));
 }
 
 /* The header: name[unit], put in quotes where a reader might take what is in it for a mark between cells, a comment, or a
