@@ -22,7 +22,7 @@ class Table:
 
     def __init__(self, batches, offset=0, formats=None):
         self.batches, self.offset, self.formats, self.kept, self.at = batches, offset, formats or {}, [], 0
-        self.released = {"schema": 0, "batch": 0}
+        self.released, self.schema_names = {"schema": 0, "batch": 0}, None
         self.rows = [len(self.data(next(iter(b.values())))[0]) for b in batches]
 
     @staticmethod
@@ -34,7 +34,7 @@ class Table:
         return thing
 
     def schema(self, out):
-        names = list(self.batches[0])
+        names = self.schema_names or list(self.batches[0])
         children = self.keep(_ffi.new("struct ArrowSchema *[]", max(len(names), 1)))
         for i, name in enumerate(names):
             form = self.formats.get(name) or FORMATS[self.data(self.batches[0][name])[0].dtype.str[1:]]
@@ -83,8 +83,8 @@ class Table:
 class Columns:
     """What pandas has: names, and columns by them."""
 
-    def __init__(self, columns):
-        self._columns, self.columns = columns, list(columns)
+    def __init__(self, columns, names=None):
+        self._columns, self.columns = columns, names or list(columns)
 
     def __getitem__(self, name):
         return self._columns[name]
@@ -98,7 +98,7 @@ class Arrow(unittest.TestCase):
         table = Table([first, {**first, "t": t + 5_000_000}], offset=3, formats={"t": b"tDn", "text": b"u"})
         columns = columns_of(table)
         self.assertEqual(list(columns), ["t", "p", "n"])
-        np.testing.assert_allclose(columns["t"], np.arange(10) * 1e-3)
+        np.testing.assert_array_equal(columns["t"], np.arange(10) * np.timedelta64(1, "ms"))
         np.testing.assert_array_equal(columns["p"][:5], [0, np.nan, 2, 3, np.nan])
         np.testing.assert_array_equal(columns["n"], [0, 1, 2, 3, 4] * 2)
         self.assertEqual(table.released, {"schema": 1, "batch": 0})
@@ -127,11 +127,32 @@ class Arrow(unittest.TestCase):
             for name in of_file:
                 np.testing.assert_array_equal(other[name], of_file[name])
 
+    def test_dates(self):
+        """Times since 1970 keep their nanoseconds: the same estimates as of times from 0, which doubles of such times would not give."""
+        log, study = bramah.read_log(FOUR_BAR / "log.csv"), FOUR_BAR / "sensors-2.yaml"
+        ns = np.round(log.time[:200] * 1e9).astype(np.int64)
+        cut = {name: np.array(log[name][:200]) for name in log}
+        start = 1_700_000_000_123_456_789
+        plain = bramah.replay(study, {"t": log.time[:200], **cut})
+        for t in (Table([{"t": ns + start, **cut}], formats={"t": b"tsn:UTC"}), {"t": (ns + start).astype("M8[ns]"), **cut}):
+            dated = bramah.replay(study, t)
+            np.testing.assert_array_equal(dated.time_ns - start, plain.time_ns)
+            for name in plain:
+                np.testing.assert_array_equal(dated[name], plain[name])
+
     def test_mistakes(self):
         with self.assertRaisesRegex(bramah.InputError, "no column 't'"):
             bramah.replay(FOUR_BAR / "sensors-2.yaml", Table([{"time": np.arange(3.0)}]))
         with self.assertRaisesRegex(bramah.InputError, "no column 'valve'"):
             bramah.replay(FOUR_BAR / "sensors-2.yaml", Columns({"t": np.arange(3.0), "p1[bar]": np.arange(3.0)}))
+        twice = Table([{"t": np.arange(3.0), "p1": np.arange(3.0), "p2": np.arange(3.0)}])
+        twice.schema_names = ["t", "p1", "p1"]
+        for table in (twice, Columns({"t": np.arange(3.0)}, ["t", "t"])):
+            with self.assertRaisesRegex(bramah.InputError, "the table has 2 columns '(p1|t)'"):
+                bramah.replay(FOUR_BAR / "sensors-2.yaml", table)
+        for gap in (np.array([0, "NaT"], "m8[ms]"), np.array([0.0, np.nan])):
+            with self.assertRaisesRegex(bramah.InputError, "row 2 has no time"):
+                bramah.replay(FOUR_BAR / "sensors-2.yaml", {"t": gap})
         with self.assertRaisesRegex(bramah.Error, "furlong"):
             bramah.replay(FOUR_BAR / "sensors-2.yaml", Columns({"t[furlong]": np.arange(3.0)}))
 

@@ -109,7 +109,7 @@ def linearize(machine: Path, at: str = "start", *, hold: Optional[Mapping[str, A
               sensors: Optional[Path] = None) -> LinearSystem:
     """Linear equations of a machine file about a point, with every output that has a derivative.
 
-    at: "start", a time that is simulated to ("2 s"), a row of a log ("log.csv@2 s"), "rest": where the machine comes to rest.
+    at: "start", a time that is simulated to ("2 s"), a row of a log of any format that replays take ("log.csv@2 s"), "rest": where the machine comes to rest.
     hold: outputs that an equilibrium shall have, free: commands and parameters that its search may choose. inputs: parameters
     that count as inputs (loads, say). parameters, commands, changes (keys of the machine file): other values, numbers in SI
     or texts with a unit. sensors: a study whose sensors are outputs behind those of the plant."""

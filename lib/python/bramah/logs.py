@@ -15,8 +15,8 @@ from bramah.session import Session
 
 
 def read_log(path: Path, time: str = "t", *, dbc: Union[Path, Sequence[Path], None] = None) -> Series:
-    """A file of columns (CSV with name[unit] headers, MAT, MDF 4 or MCAP), or of CAN frames with the DBC file or files that say what
-    is in them (as `log: dbc:` of a study), as a Series in SI; nan: an empty cell. What else a study says of how its logs are written
+    """A file of columns (CSV with name[unit] headers, MAT, HDF5, MDF 4, MCAP or a bag of ROS 1), or of CAN frames with the DBC file or
+    files that say what is in them (as `log: dbc:` of a study), as a Series in SI; nan: an empty cell. What else a study says of how its logs are written
     (`log:`, counts, clocks) is heeded by replays, not here."""
     diag, out = ffi.new("bramah_diag *"), ffi.new("bramah_log_reader **")
     files = [] if dbc is None else [dbc] if isinstance(dbc, (str, bytes, os.PathLike)) else dbc
@@ -76,7 +76,7 @@ def _si_of(unit: str) -> str:
 def write_log(path: Path, columns: Mapping[str, Any], units: Optional[Mapping[str, str]] = None, *,
               digits: int = 10) -> None:
     """Write columns [n] in SI as a log, the time "t" [s] first: a Series, or a mapping with "t" and `units` {name: unit, SI}.
-    A name that ends in .mat is a MAT file, in .mf4 MDF 4.10. nan gives an empty cell. digits: 1 to 17 (17: to the last bit)."""
+    A name that ends in .mat is a MAT file, in .mf4 MDF 4.10, in .mcap MCAP; others are CSV. nan gives an empty cell. digits: 1 to 17 (17: to the last bit)."""
     series = isinstance(columns, Series)
     time = columns.time if series else columns.get("t")
     if time is None:

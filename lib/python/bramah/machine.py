@@ -111,8 +111,8 @@ class Machine:
         """From where it is, t = 0, for `duration` [s]: outputs over time, a row per step.
 
         commands: those that the machine file plans (None), a function of the time [s] that returns [n inputs] SI, or
-        columns over the time "t" (a Series, {"t": ..., "<input>": ...}) held from row to row. truth: file for the motion;
-        study, log: what its noisy sensors would have logged (of `seed`); process_noise: the study's acts on the machine."""
+        columns over the time "t" (a Series, {"t": ..., "<input>": ...}) held from row to row. truth: file for the motion (CSV, or
+        by its name .mat, .mf4, .mcap); study, log: what its noisy sensors would have logged (of `seed`), a file of the same formats; process_noise: the study's acts on the machine."""
         options = ffi.new("bramah_simulation_options *")
         lib.bramah_simulation_options_default(options)
         texts = {n: ffi.new("char[]", path_bytes(p)) for n, p in (("truth", truth), ("study", study), ("log", log))

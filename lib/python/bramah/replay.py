@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from bramah._bramah import ffi, lib
-from bramah.arrow import columns_of
+from bramah.arrow import columns_of, nanoseconds_of, numbers_of
 from bramah.core import (Error, InputError, Path, Record, Series, Texts, check, convert, index_of, nanoseconds, owned,
                          path_bytes, record, text_of)
 from bramah.logs import doubt_of
@@ -165,8 +165,8 @@ class _Arrays:
 
     def __init__(self, columns: Mapping[str, Any], inputs: Sequence[str], sensors: Sequence[str]):
         self.units = {n.split("[")[0].strip(): n for n in columns if n.endswith("]")}
-        time = columns.time if isinstance(columns, Series) else self._find(columns, lambda n: (n,), "t")
-        self.time_ns = np.round(np.asarray(time, np.float64) * 1e9).astype(np.int64)
+        time = columns.time if isinstance(columns, Series) else columns.get("t")
+        self.time_ns = nanoseconds_of(self._find(columns, lambda n: (n,), "t") if time is None else time)
         self.row = 0
         self.u, self.y = ([self._find(columns, names, slot) for slot in slots] for names, slots in (
             (lambda n: (f"{n}.command", n), inputs), (lambda n: (n,), sensors)))
@@ -174,9 +174,9 @@ class _Arrays:
     def _find(self, columns: Mapping[str, Any], names: Any, slot: str) -> np.ndarray:
         for name in names(slot):
             if name in columns:
-                return np.asarray(columns[name], np.float64)
+                return numbers_of(columns[name])
             if name in self.units:
-                return self._in_si(np.asarray(columns[self.units[name]], np.float64), self.units[name])
+                return self._in_si(numbers_of(columns[self.units[name]]), self.units[name])
         raise InputError(f"there is no column '{slot}'", "E_COLUMN", thing=slot)
 
     @staticmethod
@@ -325,8 +325,10 @@ def replay(study: Path, log: Log, *, truth: Optional[Path] = None, start: Option
            resume: Optional[Path] = None, progress: Optional[Callable[[float], Any]] = None) -> Replay:
     """A log through the filter of a study: what `bramah replay` does, as arrays.
 
-    log: a file, several (merged by time), a folder, or columns in memory, in SI or called `name[unit]` ({"t": ..., "<input>": ...,
-    "<sensor>": ...}, a Series, or a table of pandas, polars, pyarrow and others by the Arrow C data interface; nan: no sample). truth: file with the true motion. start, end: [s] of the log.
+    log: a file (CSV, MAT, HDF5, MDF 4, MCAP, a bag of ROS 1, CAN frames with the DBC that the study names), several (merged by time), a
+    folder, or columns in memory, in SI or called `name[unit]` ({"t": ..., "<input>": ..., "<sensor>": ...}, a Series, or a table of pandas,
+    polars, pyarrow and others by the Arrow C data interface; nan: no sample; "t" in seconds, or datetime64 or timedelta64, which are exact).
+    truth: file with the true motion. start, end: [s] of the log.
     model_alone: the model runs along without corrections (None: with a truth). smooth: a second, backward pass
     (`Replay.smoothed`). changes: other values for keys of the study and its machine, as in Session. snapshot: file that the state at the end goes
     to; resume: one to go on from, with the same log or what follows it. progress: called with the time reached [s].
