@@ -28,11 +28,17 @@ static int take_varint(const unsigned char **at, const unsigned char *end, uint6
   return 0;
 }
 
+static uint64_t four_bytes(const unsigned char *b)
+{
+  return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24;
+}
+
+/* n: 4 or 8. Written out, which compilers make a load of: most of what a log of doubles is. */
 static int take_fixed(const unsigned char **at, const unsigned char *end, size_t n, uint64_t *value)
 {
   *value = 0;
   if ((size_t)(end - *at) < n) return 0;
-  for (size_t i = 0; i < n; i++) *value |= (uint64_t)(*at)[i] << (8 * i);
+  *value = n == 8 ? four_bytes(*at) | four_bytes(*at + 4) << 32 : four_bytes(*at);
   *at += n;
   return 1;
 }
