@@ -173,7 +173,7 @@ typedef struct bristles {
   bramah__expr x[BRAMAH__CONTACT_STATES], xd[BRAMAH__CONTACT_STATES];
 } bristles;
 
-BRAMAH__EQUATION bristles taken(const bramah__contact *contact, const double *x, const double *xd)
+BRAMAH__EQUATION bristles bristles_of(const bramah__contact *contact, const double *x, const double *xd)
 {
   bristles b = {0};
   for (size_t k = 0; k < contact->n_states; k++) {
@@ -221,7 +221,7 @@ void bramah__contact_forces(size_t n, const bramah__contact *contact, const bram
       bramah__expr c[2] = {e_number(0.0), e_number(0.0)};
       const double *w = at.w;
       const bramah__expr v[4] = {e_number(w[0]), e_number(w[1]), e_number(w[2]), e_number(w[3])};
-      if (rubs) start = taken(contact, x_k, xd_k);
+      if (rubs) start = bristles_of(contact, x_k, xd_k);
       if (rubs) rub(contact, &values, v, e_number(half), start.x, start.xd, end.x, end.xd, c);
       if (contact->pressed > 0.0)
         f[2] = engaged * pressed_with(contact, U);
@@ -330,14 +330,14 @@ void bramah__contact_slopes(size_t n, const bramah__contact *contact, const bram
     bramah__contact_frame_of(contact, gear, pose, Z, &at);
     if (!(at.height < 0.0)) continue;
     if (contact->pressed > 0.0) {
-      const bristles start = taken(contact, x_k, xd_k);
+      const bristles start = bristles_of(contact, x_k, xd_k);
       rub_slopes(contact, at.w, half, engaged * pressed_with(contact, U), &start, c, slope);
       continue;
     }
     const bramah__expr by_q = normal_force(contact, &values, e_variable(at.height), e_number(at.w[2])),
                        by_w = normal_force(contact, &values, e_number(at.height), e_variable(at.w[2]));
     if (contact->n_states) {
-      const bristles start = taken(contact, x_k, xd_k);
+      const bristles start = bristles_of(contact, x_k, xd_k);
       rub_slopes(contact, at.w, half, by_q.value, &start, c, slope);
     }
     for (int a = 0; a < 3; a++) {
