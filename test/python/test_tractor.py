@@ -232,9 +232,9 @@ class Tractor(Case):
                 self.assertGreater(np.mean(np.abs(error(name)) < 1.96 * replay.sigma(name)), 0.9, name)
             self.assertLess(np.degrees(np.abs(error("cabin.roll"))[replay.time > 1.0].max()), 0.2)
             if IS_LONG:
-                if not replay.verdict:  # its study claims more process noise than there is on the way to the heap; doubted for nothing else
+                if not replay.verdict:  # its study claims more process noise than there is; doubted for nothing else
                     self.assertTrue(replay.verdict.doubted and not replay.verdict.too_short and not replay.verdict.broken_off, replay.verdict)
-                    self.assertRegex(str(replay.verdict), "process noise is overestimated.* from 0 to 10 s innovations")
+                    self.assertRegex(str(replay.verdict), "process noise is overestimated while parameters are learned")
                 for begin, end, most, share in ((10.0, 12.6, np.inf, 0.8), (13.0, 15.0, 20.0, 0.9), (16.5, 34.6, 20.0, 0.95)):  # digs, stands, drives
                     rows = (replay.time > begin) & (replay.time < end)
                     self.assertLess(np.sqrt(np.mean(error("payload")[rows] ** 2)), most)
