@@ -22,6 +22,9 @@ def check(condition, what):
         sys.exit('FAILED: ' + str(what))
 
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored, which programs inherit and respect
+
+
 class Server:
     """The program, begun; its address."""
 
