@@ -60,8 +60,8 @@ static void read_statistics(bramah__topics *t, const unsigned char *at, size_t n
   t->n_stated = n_channels;
   for (size_t i = 0; length && i < t->n_channels; i++) t->channels[i].is_empty = 1;
   for (size_t k = 0; k + 10 <= length; k += 10) {
-    const int32_t of = t->of_id[bramah__mcap_number(counts + k, 2)];
-    if (of >= 0 && bramah__mcap_number(counts + k + 2, 8)) t->channels[of].is_empty = 0;
+    const uint32_t of = bramah__ids_find(&t->of_id, (unsigned)bramah__mcap_number(counts + k, 2));
+    if (of && bramah__mcap_number(counts + k + 2, 8)) t->channels[of - 1].is_empty = 0;
   }
 }
 

@@ -37,13 +37,11 @@ bramah_status bramah__topics_open(bramah_log_reader *reader)
   struct stat info;
   bramah__topics *t = reader->source = calloc(1, sizeof *t);
   if (!t) return bramah__log_fail_memory(reader);
-  t->window = malloc(WINDOW);
-  if (!t->window) return bramah__log_fail_memory(reader);
   if (fstat(reader->fd, &info) != 0) return bramah__log_fail_system(reader, "cannot read: ", errno);
   t->size = (uint64_t)info.st_size;
+  t->window = malloc(t->size < WINDOW ? (size_t)t->size + 1 : WINDOW);
+  if (!t->window) return bramah__log_fail_memory(reader);
   t->budget = BRAMAH__MESSAGE_SLOTS;
-  memset(t->of_id, -1, sizeof t->of_id);
-  memset(t->schema_of_id, -1, sizeof t->schema_of_id);
   reader->format.delimiter = ',';
   reader->format.decimal = '.';
   reader->format.no_header = reader->format.skip = 0;
@@ -69,6 +67,7 @@ void bramah__topics_close(bramah_log_reader *reader)
   }
   for (size_t i = 0; i < t->n_places; i++) free(t->places[i].path);
   for (size_t i = 0; i < t->n_blocks; i++) bramah__block_free(&t->blocks[i]);
+  for (size_t i = 0; i < 256; i++) free(t->of_id.of[i]), free(t->schema_of_id.of[i]);
 #ifdef BRAMAH_ZSTD
   ZSTD_freeDCtx(t->zstd);
 #endif
@@ -273,8 +272,8 @@ bramah_status bramah__block_add(bramah_log_reader *reader, bramah__block *block,
                                 uint64_t time, uint64_t sent, const unsigned char *data, size_t n)
 {
   const bramah__topics *t = reader->source;
-  const int32_t of = t->of_id[id];
-  if (of < 0 || (!all && !t->channels[of].root.is_wanted)) return BRAMAH_OK;
+  const uint32_t of = bramah__ids_find(&t->of_id, id);
+  if (!of || (!all && !t->channels[of - 1].root.is_wanted)) return BRAMAH_OK;
   if (time < block->piece.first || time > block->piece.last)
     return bramah__topics_damaged(reader, block->piece.offset,
                                   "a chunk holds a message from outside the times it states");
@@ -286,7 +285,7 @@ bramah_status bramah__block_add(bramah_log_reader *reader, bramah__block *block,
     block->room = room;
   }
   block->entries[block->n++] = (bramah__entry){
-      .time = time, .sent = sent, .at = (uint32_t)block->n_kept, .n = (uint32_t)n, .channel = (uint32_t)of};
+      .time = time, .sent = sent, .at = (uint32_t)block->n_kept, .n = (uint32_t)n, .channel = of - 1};
   if (n) memmove(block->bytes + block->n_kept, data, n);
   block->n_kept += n;
   return BRAMAH_OK;

@@ -34,6 +34,15 @@ const unsigned char *bramah__content_bytes(bramah__content *c, unsigned n, size_
 
 /* ---- schemas and channels ---- */
 
+/* 0: no memory. */
+static int set_id(bramah__ids *ids, unsigned id, size_t number)
+{
+  uint32_t **of = &ids->of[id >> 8];
+  if (!*of) *of = calloc(256, sizeof **of);
+  if (*of) (*of)[id & 255] = (uint32_t)number;
+  return *of != NULL;
+}
+
 static char *text(bramah__span s) { return strndup((const char *)s.at, s.n); }
 
 /* So many bytes are kept of the file. */
@@ -50,15 +59,15 @@ bramah_status bramah__topics_add_schema(bramah_log_reader *reader, unsigned id, 
                                         bramah__span encoding, bramah__span data)
 {
   bramah__topics *t = reader->source;
-  if (t->schema_of_id[id] >= 0) return BRAMAH_OK;
+  if (bramah__ids_find(&t->schema_of_id, id)) return BRAMAH_OK;
   bramah__schema_record *list = bramah__list_grow(t->schemas, t->n_schemas, sizeof *list);
   if (!list) return bramah__log_fail_memory(reader);
   t->schemas = list;
   bramah__schema_record *s = &list[t->n_schemas];
   *s = (bramah__schema_record){.name = text(name), .encoding = text(encoding), .length = data.n};
   s->data = malloc(data.n + 1);
-  t->schema_of_id[id] = (int32_t)t->n_schemas++;
-  if (!s->name || !s->encoding || !s->data) return bramah__log_fail_memory(reader);
+  const int is_set = set_id(&t->schema_of_id, id, ++t->n_schemas);
+  if (!is_set || !s->name || !s->encoding || !s->data) return bramah__log_fail_memory(reader);
   memcpy(s->data, data.at, data.n);
   return keep(reader, data.n);
 }
@@ -123,17 +132,18 @@ bramah_status bramah__topics_add_channel(bramah_log_reader *reader, unsigned id,
                                          bramah__span topic, bramah__span encoding, bramah__span metadata)
 {
   bramah__topics *t = reader->source;
-  if (t->of_id[id] >= 0) return BRAMAH_OK;
+  if (bramah__ids_find(&t->of_id, id)) return BRAMAH_OK;
   bramah__channel *list = bramah__list_grow(t->channels, t->n_channels, sizeof *list);
   if (!list) return bramah__log_fail_memory(reader);
   t->channels = list;
   bramah__channel *ch = &list[t->n_channels];
   *ch = (bramah__channel){.topic_of = t->n_channels, .topic = text(topic), .n_metadata = metadata.n};
   ch->metadata = malloc(metadata.n + 1);
-  t->of_id[id] = (int32_t)t->n_channels++;
-  bramah__schema_record *s = t->schema_of_id[schema] >= 0 ? &t->schemas[t->schema_of_id[schema]] : NULL;
+  const int is_set = set_id(&t->of_id, id, ++t->n_channels);
+  const uint32_t of = bramah__ids_find(&t->schema_of_id, schema);
+  bramah__schema_record *s = of ? &t->schemas[of - 1] : NULL;
   char *called = text(encoding);
-  const int done = ch->topic && called && ch->metadata && prepare(t, ch, s, called);
+  const int done = is_set && ch->topic && called && ch->metadata && prepare(t, ch, s, called);
   free(called);
   if (!done) return bramah__log_fail_memory(reader);
   if (metadata.n) memcpy(ch->metadata, metadata.at, metadata.n);

@@ -67,6 +67,17 @@ typedef struct bramah__named_place {
   bramah__slot *slot;
 } bramah__named_place;
 
+/* Numbers of ids below BRAMAH__TOPICS_IDS, from 1; 0: none. Most files have a few: a table of all would cost more than
+ * reading a small file. */
+typedef struct bramah__ids {
+  uint32_t *of[256]; /* by the high byte of the id: [256], NULL: none */
+} bramah__ids;
+
+static inline uint32_t bramah__ids_find(const bramah__ids *ids, unsigned id)
+{
+  return ids->of[id >> 8] ? ids->of[id >> 8][id & 255] : 0;
+}
+
 /* The source of such a reader. */
 typedef struct bramah__topics {
   /* The records of a piece, unpacked into the bytes of the block [piece.size]; then its messages among them
@@ -85,10 +96,9 @@ typedef struct bramah__topics {
   size_t n_schemas, schema_bytes;
   bramah__channel *channels;
   size_t n_channels, budget;
-  int32_t of_id[BRAMAH__TOPICS_IDS],
-      schema_of_id[BRAMAH__TOPICS_IDS]; /* channel and schema of an id; -1: none */
-  size_t n_stated;                      /* channels the file says to have; 0: it does not say */
-  bramah__named_place *places;          /* sorted by path, then topic */
+  bramah__ids of_id, schema_of_id; /* channel and schema of an id */
+  size_t n_stated;                 /* channels the file says to have; 0: it does not say */
+  bramah__named_place *places;     /* sorted by path, then topic */
   size_t n_places;
   size_t sent, stamp; /* columns `publish_time` and `header.stamp`; SIZE_MAX: none */
 

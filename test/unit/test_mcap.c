@@ -1168,10 +1168,10 @@ static size_t list_bytes(char *out, const unsigned char *data, size_t n)
   return used;
 }
 
-static int id_of(const int32_t *of_id, uint32_t wanted)
+static int id_of(const bramah__ids *ids, uint32_t wanted)
 {
   int id = 0;
-  while (of_id[id] != (int32_t)wanted) id++;
+  while (bramah__ids_find(ids, (unsigned)id) != wanted + 1) id++;
   return id;
 }
 
@@ -1196,7 +1196,7 @@ static size_t check_records(const char *name, const char *expected)
                   reader.failure.message);
     for (size_t k = 0; k < b.n; k++, messages++) {
       const bramah__entry *e = &b.entries[k];
-      const int id = id_of(m->of_id, e->channel);
+      const int id = id_of(&m->of_id, e->channel);
       list_bytes(list, b.bytes + e->at, e->n);
       expect(
           name, expected,
@@ -1214,7 +1214,7 @@ static size_t check_records(const char *name, const char *expected)
     expect(name, expected,
            "{\"type\":\"Schema\",\"fields\":[[\"data\",[%s]],[\"encoding\",\"%s\"],[\"id\",\"%d\"],[\"name\","
            "\"%s\"]]}",
-           list, s->encoding, id_of(m->schema_of_id, (uint32_t)i), s->name);
+           list, s->encoding, id_of(&m->schema_of_id, (uint32_t)i), s->name);
   }
   for (size_t i = 0; i < m->n_channels; i++)
     expect(name, expected, "[\"topic\",\"%s\"]]}", m->channels[i].topic);
