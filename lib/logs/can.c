@@ -211,7 +211,7 @@ static bramah_status read_candump(can *c, char *at, int *is_frame)
     if (!is_fd && (*at == 'R' || *at == 'r')) return *is_frame = 0, BRAMAH_OK;
     if (is_fd && digit(*at++) > 15) return bad_line(c, wrong);
     read_bytes(c, &at, is_fd ? BRAMAH__CAN_BYTES : 8, 0);
-    if (*at == '_') at += 2; /* DLC above 8 */
+    if (at[0] == '_' && at[1]) at += 2; /* DLC above 8 */
     return *at && *at != ' ' && *at != '\r' && *at != '\t' ? bad_line(c, wrong) : BRAMAH_OK;
   }
   at = pass_blanks(stop);
@@ -223,7 +223,8 @@ static bramah_status read_candump(can *c, char *at, int *is_frame)
   at = pass_blanks(close + 1);
   if (strncmp(at, "remote", 6) == 0) return *is_frame = 0, BRAMAH_OK;
   read_bytes(c, &at, n, 1);
-  return f->n == n ? BRAMAH_OK : bad_line(c, "this frame has fewer bytes than it says");
+  if (f->n < n) return bad_line(c, "this frame has fewer bytes than it says");
+  return *at == '\0' || strchr(" \t\r", *at) ? BRAMAH_OK : bad_line(c, wrong); /* bits, as of candump -i */
 }
 
 /* ---- ASC ---- */
@@ -686,12 +687,11 @@ static bramah_status open_can(bramah_log_reader *reader, medium from)
   } else if (from == ASC || from == CANDUMP) {
     /* The first frame shows whether times are dates: of candump those since 1973. */
     do {
-      status = next_frame(c, &end);
-      const int bad = status == BRAMAH_E_SYNTAX && reader->format.skip_bad_rows && c->line;
-      if (!bad) break;
-      if (!reader->skipped_rows++) reader->first_skipped = c->line;
+      if (status && !reader->skipped_rows++) reader->first_skipped = c->line;
       bramah_diag_clear(&reader->failure);
-    } while (1);
+      reader->row_done = 0;
+      status = next_frame(c, &end);
+    } while (status && reader->format.skip_bad_rows && reader->row_done);
     c->waits = !status && !end;
     reader->is_date =
         from == ASC ? c->has_start : c->waits && c->frame.time_ns > INT64_C(100000000) * INT64_C(1000000000);
@@ -837,15 +837,7 @@ static int fill_row(can *c, size_t message)
     if (reader->columns[column].ignored || !bramah__dbc_decode(m, k, c->frame.data, c->frame.n, &value))
       continue;
     if (bramah__log_is_no_sample(reader, value)) continue;
-    value *= reader->units[column].factor;
-    reader->present[column] = 1;
-    reader->values[column] = value;
-    if (!isfinite(value) && !reader->fault.status) {
-      reader->values[column] = NAN;
-      reader->fault = (bramah__log_fault){.status = BRAMAH_E_NOT_FINITE, .cell = column, .line = c->line};
-      bramah__format_number(reader->fault.quote, value, 17);
-      bramah__log_bad_cell(reader, column, c->line);
-    }
+    bramah__log_put_number(reader, column, value);
     any |= reader->present[column];
   }
   return any;
@@ -890,15 +882,15 @@ static bramah_status next_row(bramah_log_reader *reader, int *end)
   bramah_status status = c->begun ? BRAMAH_OK : begin_rows(c);
   clear_row(c, reader->values, reader->present);
   c->n_filled = 0;
-  reader->row_done = 0;
   while (!status) {
     int any = 0;
+    reader->row_done = 0;
     status = next_frame(c, end);
     reader->row_line = c->line;
     if (status || *end) break;
     status = take_frame(c, &any);
     if (status || !any) continue;
-    reader->time = c->frame.time_ns;
+    if (!reader->time_column || reader->time_column == SIZE_MAX) reader->time = c->frame.time_ns;
     reader->values[0] = (double)c->frame.time_ns / 1e9;
     reader->present[0] = 1;
     return BRAMAH_OK;

@@ -275,6 +275,13 @@ bramah_status bramah__column_map_bind(bramah__column_map *map, const bramah_stud
   return status;
 }
 
+void bramah__column_map_si(bramah__column_map *map, const char *unit)
+{
+  bramah_dimension ignored;
+  *map = (bramah__column_map){.factor = 1.0, .last = NAN};
+  if (!bramah__log_is_no_unit(unit)) bramah_unit_parse(unit, &map->factor, &ignored, NULL);
+}
+
 const char *bramah__column_map_unit(const bramah_study_column *from, const char *si_unit)
 {
   bramah_diag ignored;

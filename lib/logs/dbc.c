@@ -498,9 +498,10 @@ static void take_attribute(cursor *c, int is_default)
   snprintf(name, sizeof name, "%.63s", c->word);
   const int is_format = strcmp(name, "VFrameFormat") == 0;
   take(c);
-  if (is_default || strcmp(name, "ProtocolType") == 0) {
+  if (strcmp(name, "ProtocolType") == 0) {
+    c->all_j1939 = strcasecmp(c->word, "J1939") == 0;
+  } else if (is_default) {
     if (is_format) c->default_is_j1939 = strncasecmp(c->word, "J1939", 5) == 0;
-    if (!is_format && !is_default) c->all_j1939 = strcasecmp(c->word, "J1939") == 0;
   } else if (is(c, "BO_")) {
     const uint32_t id = (uint32_t)take_whole(c, UINT32_MAX);
     bramah__dbc_message *m = c->status ? NULL : message_of(c, id);

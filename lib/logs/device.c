@@ -179,8 +179,21 @@ bramah_status bramah__device_feed(bramah__device *d, const bramah__target *targe
   return status;
 }
 
+/* A column that another target wants as it is in the file comes so, for one that would have it in SI, too. */
+static void share_columns(bramah__device *d)
+{
+  for (size_t i = 0; i < d->n_targets; i++) {
+    bramah__target *t = &d->targets[i];
+    int is_raw = 0;
+    for (size_t k = 0; k < d->n_targets; k++)
+      is_raw |= d->targets[k].column == t->column && !d->targets[k].map.plain;
+    if (t->map.plain && is_raw) bramah__column_map_si(&t->map, d->reader->columns[t->column].unit);
+  }
+}
+
 void bramah__device_ignore_others(bramah__device *d)
 {
+  share_columns(d);
   for (size_t column = 0; column < d->reader->n_columns; column++) {
     int wanted = column == d->time_column;
     for (size_t i = 0; i < d->n_targets; i++) wanted |= d->targets[i].column == column;

@@ -122,7 +122,6 @@ typedef struct group {
 typedef struct cell {
   size_t column;
   field field;
-  double factor;
 } cell;
 
 typedef struct mdf_log {
@@ -1183,7 +1182,7 @@ static bramah_status plan(bramah_log_reader *reader)
     status = use_group(reader, c->group);
     if (!status && wanted) status = get_conversion(reader, c->conversion, 0, &c->field.conversion);
     if (!wanted) continue;
-    log->cells[log->n_cells++] = (cell){.column = i, .field = c->field, .factor = reader->units[i].factor};
+    log->cells[log->n_cells++] = (cell){.column = i, .field = c->field};
     log->groups[c->group].n_cells++;
   }
   if (!status && wanted && log->can) status = plan_buses(reader);
@@ -1196,25 +1195,6 @@ static bramah_status plan(bramah_log_reader *reader)
 }
 
 /* ---- rows ---- */
-
-static void bad(bramah_log_reader *reader, size_t column, bramah_status status, double value)
-{
-  bramah__log_fault *f = &reader->fault;
-  reader->values[column] = NAN;
-  if (f->status) return;
-  *f = (bramah__log_fault){.status = status, .cell = column, .line = reader->row_line};
-  bramah__format_number(f->quote, value, 17);
-  bramah__log_bad_cell(reader, column, reader->row_line);
-}
-
-/* A number of the file as a time of the clock: ns, or counts. */
-static bramah_status to_clock(const bramah_log_reader *reader, double value, int64_t *out)
-{
-  const long double ns = (long double)value * (long double)reader->clock.scale;
-  if (!(fabsl(ns) < 9e18L) || (reader->clock.whole && ns != floorl(ns))) return BRAMAH_E_VALUE;
-  *out = llroundl(ns);
-  return BRAMAH_OK;
-}
 
 static void put_time(bramah_log_reader *reader, const group *g)
 {
@@ -1232,12 +1212,12 @@ static void put_time(bramah_log_reader *reader, const group *g)
     value = (double)g->time / 1e9;
   if (!status && is_seconds && !is_date) reader->time = g->time;
   if (!status && is_clock && !is_seconds && !is_date) {
-    status = to_clock(reader, value, &reader->time);
+    status = bramah__log_to_clock(reader, value, &reader->time);
     value = (double)reader->time / (double)reader->clock.scale;
   }
   reader->present[column] = 1;
   reader->values[column] = value;
-  if (status) bad(reader, column, status, g->seconds);
+  if (status) bramah__log_bad_number(reader, column, status, g->seconds);
 }
 
 static void put_cell(bramah_log_reader *reader, const cell *c, const group *g)
@@ -1246,17 +1226,7 @@ static void put_cell(bramah_log_reader *reader, const cell *c, const group *g)
   if (is_invalid(f, g->invalid)) return;
   double value = number_of(f, g->record, g->row);
   if (f->conversion) value = convert(f->conversion, value, is_whole(f));
-  if (bramah__log_is_no_sample(reader, value)) return;
-  bramah_status status = BRAMAH_OK;
-  double out = value * c->factor;
-  if (c->column == reader->time_column) {
-    status = to_clock(reader, value, &reader->time);
-    out = (double)reader->time / (double)reader->clock.scale;
-  }
-  if (!status && !isfinite(out)) status = BRAMAH_E_NOT_FINITE;
-  reader->present[c->column] = 1;
-  reader->values[c->column] = out;
-  if (status) bad(reader, c->column, status, value);
+  if (!bramah__log_is_no_sample(reader, value)) bramah__log_put_number(reader, c->column, value);
 }
 
 /* No number of a row before. */

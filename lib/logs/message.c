@@ -301,13 +301,6 @@ void bramah__message_bad_cell(bramah_log_reader *reader, size_t column, bramah_s
   bramah__log_bad_cell(reader, column, reader->row_line);
 }
 
-static void bad_number(bramah_log_reader *reader, size_t column, bramah_status status, double value)
-{
-  char text[BRAMAH__NUMBER_SIZE];
-  bramah__format_number(text, value, 17);
-  bramah__message_bad_cell(reader, column, status, text, strlen(text));
-}
-
 int bramah__message_wants(const bramah__message *m, const bramah__slot *slot)
 {
   return m->reader && slot && slot->column != SIZE_MAX && !m->reader->columns[slot->column].ignored;
@@ -336,13 +329,13 @@ void bramah__message_put(bramah__message *m, const bramah__slot *slot, double va
     const long double ns = (long double)value * (long double)scale;
     const int fits = is_whole ? whole <= most && whole >= -most : fabsl(ns) < 9e18L;
     if (!fits || (!is_whole && reader->clock.whole && ns != floorl(ns)))
-      bad_number(reader, column, BRAMAH_E_VALUE, value);
+      bramah__log_bad_number(reader, column, BRAMAH_E_VALUE, value);
     else
       put_clock(reader, column, is_whole ? whole * scale : llroundl(ns));
   } else {
     const double scaled = value * reader->units[column].factor;
     if (!isfinite(scaled)) {
-      bad_number(reader, column, BRAMAH_E_NOT_FINITE, value);
+      bramah__log_bad_number(reader, column, BRAMAH_E_NOT_FINITE, value);
       return;
     }
     reader->values[column] = scaled;
@@ -360,7 +353,7 @@ void bramah__message_put_time(bramah__message *m, const bramah__slot *slot, int6
   const int fits = seconds < most && seconds > -most && nanoseconds < most && nanoseconds > -most;
   const int64_t ns = fits ? seconds * 1000000000 + nanoseconds : 0;
   if (!fits || (is_clock && reader->clock.whole))
-    bad_number(reader, slot->column, BRAMAH_E_VALUE, (double)seconds);
+    bramah__log_bad_number(reader, slot->column, BRAMAH_E_VALUE, (double)seconds);
   else if (is_clock && (reader->clock.iso || reader->clock.scale == 1000000000))
     put_clock(reader, slot->column, ns);
   else

@@ -516,6 +516,39 @@ void bramah__log_bad_cell(bramah_log_reader *reader, size_t column, int line)
   reader->fault.status = BRAMAH_OK;
 }
 
+void bramah__log_bad_number(bramah_log_reader *reader, size_t column, bramah_status status, double value)
+{
+  bramah__log_fault *f = &reader->fault;
+  reader->values[column] = NAN;
+  reader->present[column] = 0;
+  if (f->status) return;
+  *f = (bramah__log_fault){.status = status, .cell = column, .line = reader->row_line};
+  bramah__format_number(f->quote, value, 17);
+  bramah__log_bad_cell(reader, column, reader->row_line);
+}
+
+bramah_status bramah__log_to_clock(const bramah_log_reader *reader, double value, int64_t *out)
+{
+  const long double ns = (long double)value * (long double)reader->clock.scale;
+  if (!(fabsl(ns) < 9e18L) || (reader->clock.whole && ns != floorl(ns))) return BRAMAH_E_VALUE;
+  *out = llroundl(ns);
+  return BRAMAH_OK;
+}
+
+void bramah__log_put_number(bramah_log_reader *reader, size_t column, double value)
+{
+  bramah_status status = BRAMAH_OK;
+  double out = value * reader->units[column].factor;
+  if (column == reader->time_column) {
+    status = bramah__log_to_clock(reader, value, &reader->time);
+    out = (double)reader->time / (double)reader->clock.scale;
+  }
+  if (!status && !isfinite(out)) status = BRAMAH_E_NOT_FINITE;
+  reader->present[column] = 1;
+  reader->values[column] = out;
+  if (status) bramah__log_bad_number(reader, column, status, value);
+}
+
 static bramah_status fail_cell(bramah_log_reader *reader)
 {
   const bramah__log_fault *f = &reader->fault;

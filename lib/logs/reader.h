@@ -142,6 +142,12 @@ bramah_status bramah__log_set_time(bramah_log_reader *reader, size_t column, con
                                    bramah_diag *diag);
 /* 1 of a number that means no sample: NaN, or one of `missing`, in the unit of the file. For formats that hold numbers. */
 int bramah__log_is_no_sample(const bramah_log_reader *reader, double value);
+/* A number of the file into its cell: in SI, or as a time, where the column holds them. One that is not finite is a bad cell. */
+void bramah__log_put_number(bramah_log_reader *reader, size_t column, double value);
+/* A number as a time of the clock: ns, or counts. Errors: E_VALUE. */
+bramah_status bramah__log_to_clock(const bramah_log_reader *reader, double value, int64_t *out);
+/* The cell of the row is bad: it has no sample, and the fault quotes the number, if it is the first one. */
+void bramah__log_bad_number(bramah_log_reader *reader, size_t column, bramah_status status, double value);
 /* A bad cell, noted in the fault: no sample and counted, where bad cells are skipped. */
 void bramah__log_bad_cell(bramah_log_reader *reader, size_t column, int line);
 

@@ -66,6 +66,8 @@ bramah_status bramah__column_map_bind(bramah__column_map *map, const bramah_stud
                                       size_t column, const char *si_unit, bramah_diag *diag);
 /* The unit a device would write into the header, "" for none. */
 const char *bramah__column_map_unit(const bramah_study_column *from, const char *si_unit);
+/* In SI, of a column that comes in its own unit because another target wants it so. */
+void bramah__column_map_si(bramah__column_map *map, const char *unit);
 /* 1 if the study says anything about the column but its name. */
 int bramah__column_map_is_needed(const bramah_study_column *from);
 double bramah__column_map_value(bramah__column_map *map, double column);

@@ -331,13 +331,7 @@ static bramah_status take_cell(bramah_log_reader *reader, size_t column, bramah_
   if (is_time) status = read_time(reader, s, row, reader->clock.scale, &reader->time);
   reader->values[column] = is_time ? (double)reader->time / (double)reader->clock.scale : value * factor;
   if (!status && !isfinite(reader->values[column])) status = BRAMAH_E_NOT_FINITE;
-  if (!status) return BRAMAH_OK;
-  reader->values[column] = NAN;
-  bramah__log_fault *f = &reader->fault;
-  if (f->status) return BRAMAH_OK;
-  *f = (bramah__log_fault){.status = status, .cell = column, .line = reader->row_line};
-  bramah__format_number(f->quote, value, 17);
-  bramah__log_bad_cell(reader, column, reader->row_line);
+  if (status) bramah__log_bad_number(reader, column, status, value);
   return BRAMAH_OK;
 }
 

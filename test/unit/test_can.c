@@ -188,6 +188,8 @@ static const struct {
     {NULL, "(1.0) can0 103 [3] 00\n", BRAMAH_E_SYNTAX, 1, "fewer bytes than it says"},
     {NULL, "base hex  timestamps absolute\n 1.0 1 103 Rx d 3 00\n", BRAMAH_E_SYNTAX, 2,
      "fewer bytes than it says"},
+    /* Bits, as candump -i prints them. */
+    {NULL, "(1.0) can0 103 [2] 00010001 00100010\n", BRAMAH_E_SYNTAX, 1, "no line of candump"},
     {NULL, "(1.0) can0 104#00\n", BRAMAH_E_EMPTY, 0, "is the DBC that of this machine?"},
     {NULL, "(1.0) can0 0CF00400#FFFFFF803EFFFFFF\n(1.1) can0 0CF00421#FFFFFF803EFFFFFF\n", BRAMAH_E_REFERENCE,
      2, "comes from two senders, 0x00 and 0x21"},
@@ -246,6 +248,58 @@ TEST(senders_of_j1939)
   const bramah_status status = read_log(rows, sizeof rows, &diag);
   ck_assert_msg(!status, "%s", diag.message);
   ck_assert_str_eq(rows, "1000000000 TSC1.mode=5\n1100000000 A.s=6\n1300000000 B1.b=8\n1400000000 B.c=9\n");
+}
+
+/* As a default of its attribute, too, which the file may state otherwise. */
+TEST(j1939_may_be_a_default)
+{
+  static const char start[] =
+      "BO_ 2365518336 B: 1 X\n SG_ c : 0|8@1+ (1,0) [0|0] \"\" X\nBA_DEF_DEF_ \"ProtocolType\" \"J1939\";\n";
+  char rows[64], text[sizeof start + 64];
+  bramah_diag diag = {0};
+  put_text(path, "(1.0) can0 18FEF205#09\n");
+  put_text(dbc, start);
+  ck_assert_msg(!read_log(rows, sizeof rows, &diag), "%s", diag.message);
+  ck_assert_str_eq(rows, "1000000000 B.c=9\n");
+  snprintf(text, sizeof text, "%sBA_ \"ProtocolType\" \"CAN\";\n", start);
+  put_text(dbc, text);
+  ck_assert_int_eq(read_log(rows, sizeof rows, &diag), BRAMAH_E_EMPTY);
+}
+
+/* What is no line cannot be passed over. */
+TEST(no_line_ends_the_log)
+{
+  static char text[20000];
+  const bramah_log_format format = {.dbc = dbc, .skip_bad_rows = 1};
+  bramah_diag diag = {0};
+  bramah_log_reader *reader = NULL;
+  put_text(dbc, machine);
+  memset(text, 'a', sizeof text - 1);
+  memcpy(text, "(1.0) can0 103#0\n", 17);
+  put_text(path, text);
+  ck_assert_int_eq(bramah_log_open(path, &format, &diag, &reader), BRAMAH_E_SYNTAX);
+  ck_assert_int_eq(diag.line, 2);
+}
+
+/* A device's own counter as its clock. */
+TEST(a_signal_may_be_the_time)
+{
+  double values[64];
+  unsigned char present[64];
+  bramah_diag diag = {0};
+  int end;
+  size_t column;
+  put_text(dbc, machine);
+  put_text(path, "(1.0) can0 103#07\n(2.0) can0 103#09\n");
+  bramah_log_reader *reader = open_log(&diag);
+  ck_assert_ptr_nonnull(reader);
+  ck_assert_int_eq(bramah_log_find(reader, "kind", NULL, &column, &diag), BRAMAH_OK);
+  ck_assert_int_eq(bramah__log_set_time(reader, column, NULL, 1, &diag), BRAMAH_OK);
+  for (int i = 0; i < 2; i++) {
+    ck_assert_int_eq(bramah_log_next(reader, values, present, &end, &diag), BRAMAH_OK);
+    ck_assert(present[column] && reader->time == 7 + 2 * i && values[column] == 7.0 + 2.0 * i);
+  }
+  bramah_log_close(reader);
 }
 
 TEST(needs_a_dbc)

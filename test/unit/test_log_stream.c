@@ -312,6 +312,21 @@ static void count(void *user, const bramah_diag *mistake)
   ++*(int *)user;
 }
 
+/* Once as the study scales it, once in SI, in the file that follows, too. */
+TEST(two_may_use_one_column)
+{
+  int end;
+  open_session("inputs: {valve: {column: p2, scale: 0.1 V/bar}}");
+  put(path[0], "t[s],angle[rad],p2[bar]\n0,1,30\n");
+  put(path[1], "t[s],angle[rad],p2[bar]\n0.001,1,20\n");
+  open_stream(2);
+  for (int i = 0; i < 2; i++) {
+    ck_assert_int_eq(next(&end), BRAMAH_OK);
+    ck_assert_double_eq_tol(u[0], 3.0 - i, 1e-12);
+    ck_assert_double_eq_tol(y[1], 30e5 - 10e5 * i, 1e-6);
+  }
+}
+
 TEST(every_mistake_in_the_columns_is_reported)
 {
   int n = 0;
