@@ -3,7 +3,7 @@
  * go with the motion of the model, each with its evidence, as a proposal for the study. Part of libbramah-tools.
  *
  *   bramah_mapping *m;
- *   bramah_mapping_new(&machine, "log.csv", &diag, &m);
+ *   bramah_mapping_new(&machine, "log.csv", NULL, &diag, &m);
  *   for (size_t i = 0; i < m->n; i++) ... m->column[i].role, .sensor, .unit, .sign, .correlation, .doubt ...
  *   bramah_mapping_free(m); */
 #ifndef BRAMAH_MAPPING_H
@@ -29,8 +29,9 @@ typedef struct bramah_mapped_column {
   const char *input; /* NULL: none */
   /* kind, at, axis; sigma: its scatter from sample to sample, period and delay as found */
   bramah_sensor_options sensor;
-  const char *si;     /* unit of the time, input or sensor */
-  const char *unit;   /* that of the column: the header's, else the one that fits best; NULL: none fits */
+  const char *si; /* unit of the time, input or sensor */
+  const char *
+      unit; /* that of the column: the header's if it is known, else the one that fits best; NULL: none fits */
   double per_unit;    /* [si] 1 of the column, without its sign */
   int sign;           /* -1: it counts against the model */
   double offset;      /* [si] to be added, if the machine began where its file says; 0: none is needed */
@@ -47,11 +48,13 @@ typedef struct bramah_mapping {
   size_t n;
   const bramah_mapped_column *column; /* [n] */
   size_t n_doubtful;
+  size_t n_more;   /* columns behind the first 400: not looked at */
   size_t n_runs;   /* of the model, with commands tried */
   double duration; /* [s] of the log that was looked at */
 } bramah_mapping;
 
-/* Look at the first 20 s of a log (40,000 rows at most), which is any file that bramah_log_open reads: the column that only
+/* Look at the first 20 s of a log (40,000 rows at most), which is any file that bramah_log_open reads (dbc: of CAN frames what is in
+ * them, as in bramah_log_format; NULL: none): the column that is called time and has a unit or dates, else the one that only
  * goes forward at even steps is the time; commands are columns that keep their values and, as inputs of the model, make it
  * move as the other columns do: each column is tried for each input, with both signs, first the one that explains most; the
  * others are assigned to sensors at all places of the machine so that the sum of -log(1 - correlation^2), less what units,
@@ -59,7 +62,7 @@ typedef struct bramah_mapping {
  * the file plans. The machine must have a model (not an FMU); it is not stepped, but a copy of it. Allocates. Errors: those of bramah_log_open and
  * bramah_log_next; E_TIME (no column that can be the time), E_EMPTY (too few rows), E_UNSUPPORTED, E_MEMORY. */
 BRAMAH_API bramah_status bramah_mapping_new(const bramah_machine_plant *machine, const char *log,
-                                            bramah_diag *diag, bramah_mapping **out);
+                                            const char *dbc, bramah_diag *diag, bramah_mapping **out);
 BRAMAH_API void bramah_mapping_free(bramah_mapping *mapping); /* NULL allowed */
 
 #ifdef __cplusplus

@@ -329,19 +329,24 @@ static size_t scales_of(const search *s, const bramah__channel *y, size_t input,
   return n;
 }
 
-static int may_drive(const search *s, size_t channel, size_t input)
+/* If its unit is known, it is one of the input. */
+static int fits_input(const search *s, const bramah__channel *y, size_t input)
 {
-  const bramah__channel *y = &s->log.channel[channel];
   bramah_dimension dimension;
   double factor;
   bramah_diag ignored;
+  if (!y->is_known) return 1;
+  if (bramah_unit_parse(bramah__input_unit(&s->plant, input), &factor, &dimension, &ignored)) return 0;
+  return memcmp(&dimension, &y->dimension, sizeof dimension) == 0;
+}
+
+static int may_drive(const search *s, size_t channel, size_t input)
+{
+  const bramah__channel *y = &s->log.channel[channel];
   if (channel == s->log.time || y->n < 2 || y->least == y->most) return 0;
   for (size_t i = 0; i < s->n_inputs; i++)
     if (s->driver[i].channel == channel) return 0;
-  if (y->is_known) {
-    if (bramah_unit_parse(bramah__input_unit(&s->plant, input), &factor, &dimension, &ignored)) return 0;
-    if (memcmp(&dimension, &y->dimension, sizeof dimension) != 0) return 0;
-  }
+  if (!fits_input(s, y, input)) return 0;
   return y->held > 0.5 || y->is_known || strcasestr(y->name, bramah__input_name(&s->plant, input)) != NULL;
 }
 
@@ -512,14 +517,18 @@ static void put_input(const search *s, size_t channel, size_t input, bramah_mapp
                                                : NULL;
 }
 
-/* One that stands still may be the command of an input that nothing drives and that the file plans so. */
+/* One that stands still may be the command of an input that nothing drives and that the file plans so, if no column
+ * before it, in front of `out`, is that. */
 static void put_still(const search *s, size_t channel, bramah_mapped_column *out)
 {
   const bramah__channel *y = &s->log.channel[channel];
   size_t found = SIZE_MAX, n = 0;
   for (size_t i = 0; i < s->n_inputs; i++) {
     const double planned = fabs(s->planned[i]), here = fabs(y->least);
-    if (s->driver[i].channel != SIZE_MAX) continue;
+    const char *input = bramah__input_name(&s->plant, i);
+    int is_taken = s->driver[i].channel != SIZE_MAX || !fits_input(s, y, i);
+    for (size_t k = 1; k <= channel; k++) is_taken |= (out - k)->input == input;
+    if (is_taken) continue;
     const double per_unit = !y->is_known && fabs(1e-3 * here - planned) < 1e-6 * here ? 1e-3 : 1.0;
     if (fabs(per_unit * here - planned) > 1e-6 * planned) continue;
     out->per_unit = per_unit;
@@ -668,14 +677,15 @@ static bramah_status find_all(mapping *m, bramah_diag *diag)
   doubt_close_ones(m);
   for (size_t k = 0; k < s->log.n; k++) m->out.n_doubtful += m->column[k].doubt[0] != '\0';
   m->out.n = s->log.n;
+  m->out.n_more = s->log.n_more;
   m->out.column = m->column;
   m->out.n_runs = s->n_runs;
   m->out.duration = s->log.t[s->log.n_rows - 1];
   return BRAMAH_OK;
 }
 
-bramah_status bramah_mapping_new(const bramah_machine_plant *machine, const char *log, bramah_diag *diag,
-                                 bramah_mapping **out)
+bramah_status bramah_mapping_new(const bramah_machine_plant *machine, const char *log, const char *dbc,
+                                 bramah_diag *diag, bramah_mapping **out)
 {
   *out = NULL;
   if (!machine->model)
@@ -684,7 +694,7 @@ bramah_status bramah_mapping_new(const bramah_machine_plant *machine, const char
   mapping *m = calloc(1, sizeof *m);
   if (!m) return bramah__fail_memory(diag);
   m->s.machine = machine;
-  bramah_status status = bramah__channels_read(log, &m->s.log, diag);
+  bramah_status status = bramah__channels_read(log, dbc, &m->s.log, diag);
   if (!status) status = bramah_machine_plant_another(machine, diag, &m->s.coupled);
   if (!status) {
     m->s.plant = bramah_coupled_plant(m->s.coupled);

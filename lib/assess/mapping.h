@@ -30,6 +30,8 @@ typedef struct bramah__channel {
 
 typedef struct bramah__channels {
   size_t n, n_rows, time;   /* time: its number */
+  size_t n_more;            /* columns that are not looked at */
+  size_t stated_time;       /* called so, with a unit or dates; SIZE_MAX: none */
   bramah__channel *channel; /* [n] */
   double time_factor;       /* [s] 1 of its column as read */
   const char *time_unit;    /* NULL: the header says it */
@@ -37,7 +39,8 @@ typedef struct bramah__channels {
   bramah__bins bins;
 } bramah__channels;
 
-bramah_status bramah__channels_read(const char *path, bramah__channels *out, bramah_diag *diag);
+bramah_status bramah__channels_read(const char *path, const char *dbc, bramah__channels *out,
+                                    bramah_diag *diag);
 void bramah__channels_free(bramah__channels *channels);
 
 /* Changes over bins.lag of means of x [bins.n], for the first n_bins of them: out [n_bins - lag]; sum [bins.n + 1] is scratch. */

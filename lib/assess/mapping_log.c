@@ -20,6 +20,7 @@ static bramah_status add_channels(bramah_log_reader *reader, bramah__channels *c
 {
   const bramah_log_info info = bramah_log_get_info(reader);
   c->n = info.n_columns < MOST_COLUMNS ? info.n_columns : MOST_COLUMNS;
+  c->n_more = info.n_columns - c->n;
   c->channel = calloc(c->n + 1, sizeof *c->channel);
   if (!c->channel) return bramah__fail_memory(diag);
   for (size_t i = 0; i < c->n; i++) {
@@ -38,17 +39,47 @@ static bramah_status add_channels(bramah_log_reader *reader, bramah__channels *c
   return BRAMAH_OK;
 }
 
+static int is_called_time(const char *name)
+{
+  static const char *const names[] = {"t", "time", "timestamp", "tout", "zeit"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (strcasecmp(name, names[i]) == 0) return 1;
+  return 0;
+}
+
+/* Times that are called so and have a unit, or dates, are read as such. */
+static void find_stated_time(bramah_log_reader *reader, bramah__channels *c)
+{
+  for (size_t i = 0; i < c->n; i++) {
+    bramah_diag ignored;
+    if (!is_called_time(c->channel[i].name)) continue;
+    if (!bramah__log_set_time(reader, i, NULL, 0, &ignored)) {
+      c->stated_time = i;
+      c->channel[i].is_known = 1;
+      c->channel[i].dimension.s = 2;
+      return;
+    }
+    reader->time_column = SIZE_MAX;
+    reader->clock = (bramah__time_format){0};
+  }
+}
+
 static bramah_status read_rows(bramah_log_reader *reader, bramah__channels *c, bramah_diag *diag)
 {
   const size_t width = bramah_log_get_info(reader).n_columns;
   double *row = calloc(width + 1, sizeof *row);
   unsigned char *present = calloc(width + 1, 1);
   bramah_status status = row && present ? BRAMAH_OK : bramah__fail_memory(diag);
+  int64_t first = 0;
   for (int end = 0; !status && c->n_rows < MOST_ROWS;) {
     status = bramah_log_next(reader, row, present, &end, diag);
     if (status || end) break;
     for (size_t i = 0; i < c->n; i++)
       c->channel[i].value[c->n_rows] = present[i] && isfinite(row[i]) ? row[i] : (double)NAN;
+    if (c->stated_time < c->n && present[c->stated_time]) {
+      if (!c->n_rows) first = reader->time;
+      c->channel[c->stated_time].value[c->n_rows] = 1e-9 * (double)(reader->time - first);
+    }
     c->n_rows++;
   }
   free(row);
@@ -62,27 +93,20 @@ static bramah_status read_rows(bramah_log_reader *reader, bramah__channels *c, b
 
 /* ---- the time ---- */
 
-/* It only goes forward, in every row, and most of its steps are about as long as the usual one. *step: that. */
+/* It only goes forward, in every row, and most of its steps are about as long as the usual one. *step: that. One that is stated need
+ * not be so even. */
 static int is_time(const bramah__channels *c, size_t i, double *sorted, double *step)
 {
   const double *t = c->channel[i].value;
   size_t even = 0;
   for (size_t k = 1; k < c->n_rows; k++) {
-    if (!(t[k] > t[k - 1])) return 0;
+    if (!(t[k] > t[k - 1]) && !(i == c->stated_time && t[k] == t[k - 1])) return 0;
     sorted[k - 1] = t[k] - t[k - 1];
   }
   gsl_sort(sorted, 1, c->n_rows - 1);
   *step = sorted[(c->n_rows - 1) / 2];
   for (size_t k = 0; k + 1 < c->n_rows; k++) even += sorted[k] > 0.5 * *step && sorted[k] < 2.0 * *step;
-  return (double)even > 0.8 * (double)(c->n_rows - 1);
-}
-
-static int is_called_time(const char *name)
-{
-  static const char *const names[] = {"t", "time", "timestamp", "tout", "zeit"};
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strcasecmp(name, names[i]) == 0) return 1;
-  return 0;
+  return i == c->stated_time || (double)even > 0.8 * (double)(c->n_rows - 1);
 }
 
 /* Seconds where they are stated; else the largest unit with ten rows a second or more, so that 5 is 5 ms. */
@@ -243,13 +267,16 @@ static bramah_status find_changes(bramah__channels *c, const char *path, bramah_
   return BRAMAH_OK;
 }
 
-bramah_status bramah__channels_read(const char *path, bramah__channels *out, bramah_diag *diag)
+bramah_status bramah__channels_read(const char *path, const char *dbc, bramah__channels *out,
+                                    bramah_diag *diag)
 {
-  bramah_log_format format = {.skip_bad_cells = 1};
+  const bramah_log_format format = {.skip_bad_cells = 1, .dbc = dbc};
   bramah_log_reader *reader = NULL;
   memset(out, 0, sizeof *out);
+  out->stated_time = SIZE_MAX;
   bramah_status status = bramah_log_open(path, &format, diag, &reader);
   if (!status) status = add_channels(reader, out, diag);
+  if (!status) find_stated_time(reader, out);
   if (!status) status = read_rows(reader, out, diag);
   bramah_log_close(reader);
   if (!status) status = find_time(out, path, diag);

@@ -21,21 +21,19 @@ static void put_source(FILE *file, const bramah_mapped_column *c)
 {
   fputs("column: ", file);
   put_text(file, c->name);
-  if (!c->header_unit[0]) {
-    if (c->unit)
-      fprintf(file, ", unit: %s", c->unit);
-    else
-      fprintf(file, ", unit: counts, scale: %.6g %s", c->per_unit, c->si);
-  }
+  if (!c->unit)
+    fprintf(file, ", unit: counts, scale: %.6g %s", c->per_unit, c->si);
+  else if (strcmp(c->unit, c->header_unit) != 0)
+    fprintf(file, ", unit: %s", c->unit);
   if (c->sign < 0) fputs(", sign: -1", file);
   if (c->is_gauge) fputs(", reference: gauge", file);
 }
 
 /* A value in the unit that people read. */
-static void put_value(FILE *file, const char *key, double value, const char *si)
+static void put_value(FILE *file, const char *key, double value, const char *si, int digits)
 {
   const cli_readable r = cli_readable_unit(si);
-  fprintf(file, ", %s: %.3g %s", key, value * r.factor, r.unit);
+  fprintf(file, ", %s: %.*g %s", key, digits, value * r.factor, r.unit);
 }
 
 static void put_evidence(FILE *file, const bramah_mapped_column *c)
@@ -49,22 +47,47 @@ static void put_evidence(FILE *file, const bramah_mapped_column *c)
   if (c->doubt[0]) fprintf(file, "  # doubtful: %s\n", c->doubt);
 }
 
-static void put_sensor(FILE *file, const bramah_mapped_column *c)
+/* A column's name as one of a sensor: of letters, digits, _ and -. */
+static void make_name(const char *column, char *out, size_t n)
 {
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  snprintf(out, n, "%s", column);
+  for (char *at = out; *(at += strspn(at, allowed));) *at = '_';
+}
+
+/* With its number behind it where a column before becomes the same. */
+static void put_name(FILE *file, const bramah_mapping *m, size_t i)
+{
+  char name[512], other[512];
+  size_t same = 0;
+  make_name(m->column[i].name, name, sizeof name);
+  for (size_t k = 0; k < i && !same; k++) {
+    make_name(m->column[k].name, other, sizeof other);
+    if (strcmp(name, other) == 0) same = i + 1;
+  }
+  if (same)
+    fprintf(file, "'%s_%zu'", name, same);
+  else
+    fprintf(file, "'%s'", name);
+}
+
+static void put_sensor(FILE *file, const bramah_mapping *m, size_t i)
+{
+  const bramah_mapped_column *c = &m->column[i];
   const bramah_sensor_options *o = &c->sensor;
   const int is_turning = o->axis[0] != 0.0 || o->axis[1] != 0.0 || o->axis[2] != 0.0;
   put_evidence(file, c);
   fputs("  ", file);
-  put_text(file, c->name);
+  put_name(file, m, i);
   fprintf(file, ": {type: %s, %s: ", bramah_sensor_kind_name(o->kind), bramah_sensor_place_key(o));
   put_text(file, o->at);
   if (is_turning) fprintf(file, ", axis: [%g, %g, %g]", o->axis[0], o->axis[1], o->axis[2]);
   fputs(", ", file);
   put_source(file, c);
-  put_value(file, "sigma", o->sigma > 0.0 ? o->sigma : 1e-6, c->si);
+  put_value(file, "sigma", o->sigma > 0.0 ? o->sigma : 1e-6, c->si, 3);
   if (o->period_ns > 0) fprintf(file, ", rate: %.6g Hz", 1e9 / (double)o->period_ns);
   if (o->delay_ns > 0) fprintf(file, ", delay: %.3g ms", 1e-6 * (double)o->delay_ns);
-  if (c->offset != 0.0) put_value(file, "offset", c->offset, c->si);
+  if (c->offset != 0.0) put_value(file, "offset", c->offset, c->si, 6);
   fputs("}\n", file);
 }
 
@@ -89,7 +112,7 @@ static void put_filter(FILE *file, const bramah_machine_plant *machine)
 }
 
 static void put_study(FILE *file, const bramah_mapping *m, const bramah_machine_plant *machine,
-                      const char *machine_file, const char *log)
+                      const char *machine_file, const char *log, const char *dbc)
 {
   fprintf(file, "# Proposed by bramah map from %.4g s of ", m->duration);
   put_text(file, log);
@@ -101,6 +124,11 @@ static void put_study(FILE *file, const bramah_mapping *m, const bramah_machine_
   fputs("\nmachine: ", file);
   put_text(file, machine_file);
   fputs("\n", file);
+  if (dbc) {
+    fputs("log: {dbc: ", file);
+    put_text(file, dbc);
+    fputs("}\n", file);
+  }
   for (size_t i = 0; i < m->n; i++) {
     const bramah_mapped_column *c = &m->column[i];
     if (c->role != BRAMAH_MAPPED_TO_TIME) continue;
@@ -122,7 +150,7 @@ static void put_study(FILE *file, const bramah_mapping *m, const bramah_machine_
   for (size_t i = 0; i < m->n; i++) {
     if (m->column[i].role != BRAMAH_MAPPED_TO_SENSOR) continue;
     if (!n_sensors++) fputs("\nsensors:\n", file);
-    put_sensor(file, &m->column[i]);
+    put_sensor(file, m, i);
   }
   for (size_t i = 0; i < m->n; i++) {
     const bramah_mapped_column *c = &m->column[i];
@@ -160,23 +188,25 @@ static void print_summary(FILE *file, const bramah_mapping *m)
   cli_table_free(&table);
   fprintf(file, "%zu of %zu columns doubtful; the model was run %zu times over %.4g s\n", m->n_doubtful, m->n,
           m->n_runs, m->duration);
+  if (m->n_more)
+    fprintf(file, "%zu more columns were not looked at: save those that are needed\n", m->n_more);
 }
 
-/* The machine as a study in that folder finds it. */
-static const char *machine_for(const char *machine, const char *output, char *room)
+/* A file as a study in that folder finds it. */
+static const char *file_for(const char *name, const char *output, char *room)
 {
-  if (strcmp(output, "-") == 0 || !strchr(output, '/')) return machine;
-  return realpath(machine, room) ? room : machine;
+  if (!name || strcmp(output, "-") == 0 || !strchr(output, '/')) return name;
+  return realpath(name, room) ? room : name;
 }
 
 static int run(const cli_arguments *arguments)
 {
   const char *log = arguments->operands[0], *path = arguments->operands[1],
-             *output = cli_value(arguments, "output");
+             *output = cli_value(arguments, "output"), *dbc = cli_value(arguments, "dbc");
   bramah_machine_plant machine = {0};
   bramah_mapping *mapping = NULL;
   bramah_diag diag;
-  static char room[8192];
+  static char room[2][8192];
   bramah_diag_clear(&diag);
   const size_t length = strlen(log);
   if (length > 5 && strcmp(log + length - 5, ".yaml") == 0)
@@ -189,22 +219,23 @@ static int run(const cli_arguments *arguments)
     status = bramah_machine_plant_open(&machine, path, 0, NULL, 0, &diag);
     cli_place(&diag, status ? path : NULL, 0);
   }
-  if (!status) status = bramah_mapping_new(&machine, log, &diag, &mapping);
+  if (!status) status = bramah_mapping_new(&machine, log, dbc, &diag, &mapping);
   FILE *file = status ? NULL : cli_create(output, &diag);
   if (file) {
-    put_study(file, mapping, &machine, machine_for(path, output, room), log);
+    put_study(file, mapping, &machine, file_for(path, output, room[0]), log, file_for(dbc, output, room[1]));
     status = cli_finish(file, output, &diag);
   } else if (!status)
     status = diag.status;
   int code = status ? cli_report(&diag) : CLI_OK;
   if (!code) print_summary(cli_summary_stream(1, &output), mapping);
-  if (!code && mapping->n_doubtful) code = CLI_UNTRUSTED;
+  if (!code && (mapping->n_doubtful || mapping->n_more)) code = CLI_UNTRUSTED;
   bramah_mapping_free(mapping);
   bramah_machine_plant_close(&machine);
   return code;
 }
 
 static const cli_option options[] = {{"output", "FILE", "the study, YAML; default standard output", 0, 0},
+                                     {"dbc", "FILE", "what is in the frames of a log of CAN", 0, 0},
                                      {0}};
 
 const cli_command cli_map = {

@@ -531,9 +531,9 @@ static bramah_status read_databases(can *c)
   const char *list = reader->format.dbc;
   bramah_status status = BRAMAH_OK;
   if (!list || !*list)
-    return bramah__log_fail(
-        reader, BRAMAH_E_KEY, NULL, 0, 0,
-        "CAN frames need a DBC file that says what is in them: 'log: {dbc: FILE.dbc}' in the study");
+    return bramah__log_fail(reader, BRAMAH_E_KEY, NULL, 0, 0,
+                            "CAN frames need a DBC file that says what is in them: 'log: {dbc: FILE.dbc}' in "
+                            "the study, or 'bramah map --dbc FILE.dbc'");
   while (!status && *list) {
     const size_t n = strcspn(list, "\n");
     char *path = strndup(list, n), channel[BRAMAH__CAN_CHANNEL] = "";

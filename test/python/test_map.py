@@ -138,6 +138,37 @@ class Map(unittest.TestCase):
         self.assertAlmostEqual(float(late["delay"].split()[0]), 80, delta=15)
         self.assertEqual(yaml.safe_load(run.stdout)["sensors"]["p_lift_rod"].get("reference"), "gauge")
 
+    def test_log_of_can(self):
+        """Times at uneven steps, names with dots, and what is in the frames."""
+        cart = SOURCE / "cart"
+        run = self.run_map(cart / "drive.candump", cart / "cart.yaml", "--dbc", cart / "j1939.dbc", "--output", "study.yaml")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        sensors = yaml.safe_load((self.folder / "study.yaml").read_text())["sensors"]
+        self.assertEqual((sensors["EEC1_EngineSpeed"]["joint"], sensors["EEC1_EngineSpeed"]["rate"]), ("engine", "50 Hz"))
+        self.assertEqual(bramah.check_file(self.folder / "study.yaml"), [])
+
+    def test_headers(self):
+        """Dates, units that are none, offsets to their last digit, names that no sensor may have, columns that stand still."""
+        machine, log = SOURCE / "four-bar" / "four-bar.yaml", self.folder / "log.csv"
+        bramah.Machine(machine).simulate(4, study=SOURCE / "four-bar" / "sensors-2.yaml", log=log)
+        with open(log, newline="") as file:
+            head, *rows = csv.reader(file)
+        with open(log, "w", newline="") as file:
+            out = csv.writer(file)
+            out.writerow(["Time", "valve.command[-]", "angle (deg)", "angle_(deg)[furlong]", "still[Pa]", "off[Pa]"])
+            for k, row in enumerate(rows):
+                date = f"2024-03-05T12:00:{k // 1000:02d}.{k % 1000:03d}Z"
+                out.writerow([date, row[1], repr(float(row[2]) * 57.29577951308232 - 161.8), row[3], 0, 0])
+        run = self.run_map(log, machine, "--output", "study.yaml")
+        self.assertEqual(run.returncode, 3, run.stderr)
+        study = yaml.safe_load((self.folder / "study.yaml").read_text())
+        self.assertEqual(study["time"], {"column": "Time"})
+        self.assertEqual(study["inputs"], {"valve": {"column": "valve.command", "unit": "V"}})
+        angle, rate = study["sensors"]["angle__deg_"], study["sensors"]["angle__deg__4"]
+        self.assertAlmostEqual(float(angle["offset"].split()[0]), 161.8, delta=0.1)
+        self.assertEqual((angle["rate"], rate["unit"]), ("1000 Hz", "rad/s"))
+        self.assertEqual(bramah.check_file(self.folder / "study.yaml"), [])
+
     def test_mistakes(self):
         machine = SOURCE / "four-bar" / "four-bar.yaml"
         (self.folder / "no_time.csv").write_text("a,b\n" + "1,2\n" * 200)
