@@ -193,7 +193,7 @@ typedef struct bramah_receiver bramah_receiver;
 /* What came. */
 typedef struct bramah_receiver_report {
   uint64_t datagrams; /* used */
-  uint64_t lost;      /* numbers that never came, or came late */
+  uint64_t lost;      /* numbers that never came, or came late; without numbers: the system dropped */
   uint64_t late;      /* came after a later number, or twice: left out */
   uint64_t unusable;  /* before the header, or not ended by a line end, or larger than 65507 bytes */
   uint64_t repeated;  /* headers */

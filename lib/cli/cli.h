@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include "bramah/assess.h"
 #include "bramah/report.h"
+#include "bramah/serve.h"
 #include "bramah/session.h"
 
 /* ---- messages: on standard error, "bramah: file:line:column: thing: message" (print.c) ---- */
@@ -239,6 +240,16 @@ void cli_stop_catch(int in_order);
 int cli_stop_signal(void);
 /* Has one come? For who passes a pointer of his own. */
 int cli_is_stopped(void *user);
+/* "udp:9000": 1 and its port; 0: it is something else; -1: that is no port. */
+int cli_datagram_port(const char *source, unsigned long *port);
+/* Lines of datagrams to this port become standard input, which ends when the program is to stop (serve.c). */
+bramah_status cli_receive(const bramah_session *session, unsigned long port, bramah_diag *diag,
+                          bramah_receiver **receiver);
+/* A mistake in what came from there (port 0: nowhere) names it. */
+void cli_place_datagrams(unsigned long port, bramah_diag *diag);
+/* How many came, were lost, ...; NULL: nothing. */
+void cli_tell_datagrams(const bramah_receiver *receiver, FILE *out);
+
 /* "SIGINT" */
 const char *cli_stop_name(void);
 

@@ -259,8 +259,9 @@ static int run(int argc, char **argv)
   const char *nearest = bramah_nearest_name(name, N_COMMANDS, names);
   fprintf(stderr, "bramah: unknown command '%s'", name);
   if (strcmp(name, "run") == 0)
-    fputs("; a log is run with 'replay STUDY LOG', live with 'candump -L can0 | bramah replay STUDY -' or "
-          "'serve STUDY --from udp:PORT'",
+    fputs("; a log is run with 'replay STUDY LOG', live with 'replay STUDY can0 --output -' or udp:PORT for "
+          "can0, "
+          "in a browser with 'serve STUDY --from udp:PORT'",
           stderr);
   else if (nearest)
     fprintf(stderr, "; did you mean '%s'?", nearest);

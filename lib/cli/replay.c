@@ -206,9 +206,12 @@ static bramah_status close_shown(cli_replay_run *r, bramah_diag *diag)
 /* Open and check everything, and begin the file of estimates. */
 static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag *diag)
 {
-  const cli_replay_request *q = &r->request;
+  static const char *const standard_input = "-";
+  cli_replay_request *q = &r->request;
   bramah_status status = bramah_session_open(q->study, diag, &r->session);
   if (!status) status = cli_hypotheses_check(r, diag);
+  if (!status && q->port) status = cli_receive(r->session, q->port, diag, &r->receiver);
+  if (q->port) q->logs = &standard_input;
   if (!status) status = bramah_log_stream_open(r->session, q->n_logs, q->logs, diag, &r->log);
   if (status) return status;
 
@@ -382,10 +385,13 @@ static int replay(cli_replay_run *r, estimate_file *file)
 {
   bramah_diag later = {0};
   const char *snapshot = r->request.snapshot;
-  if (prepare(r, file, &r->mistake)) return cli_report(&r->mistake);
+  const bramah_status prepared = prepare(r, file, &r->mistake);
+  cli_place_datagrams(r->request.port, &r->mistake);
+  if (prepared) return cli_report(&r->mistake);
   cli_warn_unobservable(r->session);
   cli_stop_catch(1);
   r->outcome = r->n_members ? go_through_together(r, file, &r->mistake) : go_through(r, file, &r->mistake);
+  cli_place_datagrams(r->request.port, &r->mistake);
   bramah_status closed = close_file(file, &later);
   if (!closed) closed = close_shown(r, &later);
   const int is_same = r->outcome && strcmp(r->mistake.message, later.message) == 0;
@@ -446,6 +452,11 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
   if (code) return code;
 
   const size_t n = q->plot ? strlen(q->plot) : 0;
+  for (size_t i = 0; i < q->n_logs; i++) {
+    const int live = cli_datagram_port(q->logs[i], &q->port);
+    if (live < 0) return cli_wrong_use(command, "'%s' is not udp: and a port from 1 to 65535", q->logs[i]);
+    if (live && q->n_logs > 1) return cli_wrong_use(command, "'%s' goes with no other log", q->logs[i]);
+  }
   if (q->plot && (n < 5 || strcmp(q->plot + n - 4, ".svg") != 0))
     return cli_wrong_use(command, "--plot needs a file that ends in .svg, not '%s'", q->plot);
   if (q->snapshot_every_ns && !q->snapshot)
@@ -488,6 +499,7 @@ static int run(const cli_arguments *arguments)
   bramah_plausibility_free(r.plausibility);
   bramah_assess_free(r.assess);
   bramah_log_stream_close(r.log);
+  bramah_receiver_close(r.receiver);
   bramah_session_close(r.session);
   if (r.json.file) cli_json_finish(&r.json, &ignored);
   return code;
@@ -525,9 +537,10 @@ const cli_command cli_replay = {
     .operands = "STUDY LOG...",
     .summary = "Run the filter of a study over a log and write the estimates",
     .details =
-        "Reads the log row by row (- is standard input; several files and folders are merged by time, or "
-        "follow\n"
-        "each other where they have the same columns), steps the model of the study, fuses what the\n"
+        "Reads the log row by row (several files and folders are merged by time, or follow each other\n"
+        "where they have the same columns; live: - is standard input, udp:PORT datagrams as of 'serve', "
+        "can0\n"
+        "a CAN interface), steps the model of the study, fuses what the\n"
         "sensors measured and writes a row per step: every output of the machine with its standard\n"
         "deviation where it has one, then augmented states of the study, then innovation and NIS of each\n"
         "sensor. At a row that cannot be used the estimates before it are kept, the summary is printed\n"

@@ -16,7 +16,8 @@ typedef struct cli_replay_request {
       *columns, *display;
   const char *const *logs; /* [n_logs] files and folders */
   size_t n_logs;
-  int plots; /* report, plot or plot_data is wanted */
+  unsigned long port; /* of datagrams, which come as standard input; 0: none do */
+  int plots;          /* report, plot or plot_data is wanted */
   int how;
   uint64_t every, threads;
   int64_t from_ns, to_ns;    /* INT64_MIN, INT64_MAX: no limit */
@@ -30,6 +31,7 @@ typedef struct cli_replay_report cli_replay_report;
 typedef struct cli_replay_run {
   cli_replay_request request;
   bramah_session *session;
+  bramah_receiver *receiver;
   bramah_log_stream *log;
   bramah_assess *assess;
   cli_replay_report *report;

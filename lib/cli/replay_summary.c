@@ -25,6 +25,7 @@ static void print_summary(const cli_replay_run *r, const bramah_assess_results *
   cli_protection(r->session, protection, sizeof protection);
   fprintf(out, "filter: %s\n", protection);
   for (size_t i = 0; i < r->request.n_logs; i++) fprintf(out, "log: %s\n", r->request.logs[i]);
+  cli_tell_datagrams(r->receiver, out);
 
   const bramah_replay_report counts = results->rows;
   const bramah_log_stream_info log = bramah_log_stream_get_info(r->log);

@@ -456,22 +456,43 @@ static bramah_status simulate(serve_run *r, const bramah_assess_options *options
   return bramah_player_new(r->session, bramah_simulation_sample, r->simulation, options, diag, &r->player);
 }
 
-/* Lines of datagrams become standard input, which ends when the program is to stop. */
-static bramah_status receive(serve_run *r, bramah_diag *diag)
+int cli_datagram_port(const char *source, unsigned long *port)
+{
+  char *end;
+  if (strncmp(source, "udp:", 4) != 0) return 0;
+  *port = strtoul(source + 4, &end, 10);
+  return source[4] < '0' || source[4] > '9' || *end || *port < 1 || *port > 65535 ? -1 : 1;
+}
+
+bramah_status cli_receive(const bramah_session *session, unsigned long port, bramah_diag *diag,
+                          bramah_receiver **receiver)
 {
   int fd = -1;
-  const int has_header = !bramah_session_study(r->session)->log.format.no_header;
-  bramah_status status = bramah_receiver_open((int)r->receive_port, has_header, diag, &r->receiver, &fd);
-  if (status) {
-    cli_place(diag, "--from", 0);
-    return status;
-  }
+  const bramah_log_format *format = &bramah_session_study(session)->log.format;
+  const int has_header = !format->no_header && !format->dbc; /* frames have none */
+  bramah_status status = bramah_receiver_open((int)port, has_header, diag, receiver, &fd);
+  if (status) return status;
   if (dup2(fd, STDIN_FILENO) < 0)
     status = cli_fail(diag, BRAMAH_E_FILE, NULL, 0, NULL, "no more files can be open");
   close(fd);
-  if (!status && has_header)
-    cli_note("waiting for the header of the log as a datagram to 127.0.0.1, port %d", (int)r->receive_port);
+  if (!status)
+    cli_note("waiting for %s as a datagram to 127.0.0.1, port %lu",
+             has_header ? "the header of the log" : "the first line of the log", port);
   return status;
+}
+
+void cli_place_datagrams(unsigned long port, bramah_diag *diag)
+{
+  if (port && strcmp(diag->file, "<stdin>") == 0) snprintf(diag->file, sizeof diag->file, "udp:%lu", port);
+}
+
+void cli_tell_datagrams(const bramah_receiver *receiver, FILE *out)
+{
+  if (!receiver) return;
+  const bramah_receiver_report d = bramah_receiver_get_report(receiver);
+  fprintf(out, "datagrams: %llu used, %llu lost, %llu late, %llu of no use\n",
+          (unsigned long long)d.datagrams, (unsigned long long)d.lost, (unsigned long long)d.late,
+          (unsigned long long)d.unusable);
 }
 
 /* The last time of a log that is soon read, for the page's slider. */
@@ -514,7 +535,10 @@ static bramah_status open_source(serve_run *r, bramah_diag *diag)
     status = cli_fail(diag, BRAMAH_E_UNSUPPORTED, r->study, bramah_session_study(r->session)->plant.line,
                       "plant", "a display needs a machine file: an FMU does not show what is inside");
   if (!status && r->drive) status = open_levers(r, diag);
-  if (!status && r->origin == FROM_UDP) status = receive(r, diag);
+  if (!status && r->origin == FROM_UDP) {
+    status = cli_receive(r->session, r->receive_port, diag, &r->receiver);
+    if (status) cli_place(diag, "--from", 0);
+  }
   if (!status && r->origin == FROM_SIMULATOR)
     status = simulate(r, &options, diag);
   else if (!status)
@@ -602,18 +626,11 @@ static void close_run(serve_run *r)
   free(r->sensors);
 }
 
-/* What a mistake is of, where it came as datagrams. */
-static void place(const serve_run *r, bramah_diag *diag)
-{
-  if (r->origin == FROM_UDP && strcmp(diag->file, "<stdin>") == 0)
-    snprintf(diag->file, sizeof diag->file, "udp:%d", (int)r->receive_port);
-}
-
 static int serve(serve_run *r)
 {
   bramah_status status = open_source(r, &r->mistake);
   if (!status) status = open_server(r, &r->mistake);
-  place(r, &r->mistake);
+  cli_place_datagrams(r->receive_port, &r->mistake);
   if (status) return cli_report(&r->mistake);
   cli_warn_unobservable(r->session);
   cli_stop_catch(1);
@@ -632,11 +649,7 @@ static int serve(serve_run *r)
   if (report.left_out)
     printf("; %llu were left out, as this computer was too slow", (unsigned long long)report.left_out);
   printf("\n");
-  if (r->receiver) {
-    const bramah_receiver_report d = bramah_receiver_get_report(r->receiver);
-    printf("datagrams: %llu used, %llu lost, %llu late, %llu of no use\n", (unsigned long long)d.datagrams,
-           (unsigned long long)d.lost, (unsigned long long)d.late, (unsigned long long)d.unusable);
-  }
+  cli_tell_datagrams(r->receiver, stdout);
   return code;
 }
 
@@ -683,12 +696,8 @@ static int read_origin(const cli_arguments *arguments, serve_run *r)
     if (kind == FROM_LOG && wrong_source(value))
       return cli_wrong_use(command, "--from: there is no file '%s'; did you mean '%s'?", value,
                            wrong_source(value));
-    if (kind != FROM_UDP) continue;
-    char *end;
-    const unsigned long port = strtoul(value + 4, &end, 10);
-    if (value[4] < '0' || value[4] > '9' || *end || port < 1 || port > 65535)
+    if (cli_datagram_port(value, &r->receive_port) < 0)
       return cli_wrong_use(command, "--from: '%s' is not udp: and a port from 1 to 65535", value);
-    r->receive_port = port;
   }
   if (r->stay && r->origin != FROM_LOG) return cli_wrong_use(command, "--stay is for a log from a file");
   if (r->drive && r->origin != FROM_SIMULATOR && r->origin != FROM_UDP)

@@ -112,16 +112,17 @@ void bramah__hdf5_find_objects(const bramah_log_reader *reader, bramah__mat_abou
 
 /* ---- HDF5 files: what is in them ---- */
 
-/* Groups and datasets, members of a table. A log has not more. Chunks that are kept in memory, all of a dataset [bytes]. */
-enum { MOST_DATASETS = 20000, DEEPEST = 32, LONGEST_PATH = 512 };
-static const size_t largest_chunk = (size_t)32 << 20;
+/* Groups and datasets, members of a table. A log has not more. Chunks that are kept in memory, of a dataset and of all [bytes]. */
+enum { MOST_DATASETS = 20000, DEEPEST = 32, LONGEST_PATH = 512, MOST_UNWRITTEN = 100 };
+static const size_t largest_chunk = (size_t)32 << 20, all_chunks = (size_t)128 << 20;
 
 typedef struct dataset {
-  char *path, *member; /* member of a table; NULL: the dataset is of numbers */
-  hid_t id;            /* once it is read; below 0: not yet */
+  char *path, *member;   /* member of a table; NULL: the dataset is of numbers */
+  struct dataset *table; /* whose `id` a member uses */
+  hid_t id;              /* once it is read; below 0: not yet */
   int rank;
   hsize_t size[2];
-  size_t cache; /* for its chunks [bytes] */
+  size_t chunk, cache; /* one of it; those of a block of rows [bytes] */
   int is_packed; /* as netCDF does: the number is scale times what is stored, plus offset, and none if that is `none` */
   double scale, offset, none[2];
   struct dataset *next;
@@ -131,7 +132,9 @@ typedef struct hdf5_log {
   bramah__vectors vectors; /* first: it is the reader's source */
   hid_t file;
   uint64_t bytes;
-  size_t met; /* objects */
+  size_t met;       /* objects */
+  int left_out;     /* there are more, or deeper ones */
+  size_t in_chunks; /* kept in memory [bytes] */
   dataset *datasets;
 } hdf5_log;
 
@@ -140,7 +143,8 @@ typedef struct scope {
   hdf5_log *log;
   const char *path;
   size_t group;
-  hsize_t rows; /* of its time, 0: it has none */
+  hsize_t rows;   /* of its time, 0: it has none */
+  dataset *table; /* its first member, if the scope is one */
   int depth;
   bramah_status status;
 } scope;
@@ -169,7 +173,7 @@ static int is_number(hid_t type)
 }
 
 /* Columns of a dataset or of a member of a table; `wrong`: why there are none. */
-static bramah_status add_columns(const scope *in, const dataset *like, const char *member, hid_t type,
+static bramah_status add_columns(scope *in, const dataset *like, const char *member, hid_t type,
                                  const char *unit, const char *wrong)
 {
   char name[LONGEST_PATH + 80];
@@ -184,12 +188,15 @@ static bramah_status add_columns(const scope *in, const dataset *like, const cha
     wrong = "is beyond the first 20000 columns of the file";
   if (!wrong && count > BRAMAH__WIDEST)
     wrong = "has more than 256 columns: a column is a dataset with one dimension";
-  if (!wrong && like->cache > largest_chunk)
+  if (!wrong && like->chunk > largest_chunk)
     wrong = "is stored in chunks of more than 32 MiB: write it with smaller ones (h5repack -l CHUNK=65536)";
   dataset *d = keep(in->log, like->path, member);
   if (!d) return BRAMAH_E_MEMORY;
+  d->table = in->table ? in->table : d;
+  in->table = d->table;
   d->rank = like->rank;
   memcpy(d->size, like->size, sizeof d->size);
+  d->chunk = like->chunk;
   d->cache = like->cache;
   d->is_packed = like->is_packed;
   d->scale = like->scale;
@@ -213,6 +220,18 @@ static bramah_status add_columns(const scope *in, const dataset *like, const cha
   return BRAMAH_OK;
 }
 
+/* Rows that nobody wrote are a fill value, as many as the shape says. */
+static const char *never_written(hid_t id, hid_t space, const dataset *d, const hsize_t *chunk)
+{
+  hsize_t n = 0;
+  if (H5Dget_storage_size(id) == 0) return "was never written: there is nothing but its fill value";
+  if (!d->chunk || H5Dget_num_chunks(id, space, &n) < 0) return NULL;
+  const double written = (double)n * (double)chunk[0] * (double)chunk[1];
+  return (double)d->size[0] * (double)d->size[1] <= MOST_UNWRITTEN * written
+             ? NULL
+             : "has more than 100 times the rows that were written: cut it to those (in h5py, resize)";
+}
+
 /* Shape of a dataset and what its chunks need. Returns why it holds no columns, NULL: it does. */
 static const char *shape_of(hid_t id, dataset *d)
 {
@@ -230,9 +249,12 @@ static const char *shape_of(hid_t id, dataset *d)
     const uint64_t one = (chunk[0] > largest_chunk ? largest_chunk + 1 : chunk[0]) *
                          (chunk[1] > largest_chunk ? largest_chunk + 1 : chunk[1]) * H5Tget_size(type);
     const uint64_t many = one * (BRAMAH__BLOCK / chunk[0] + 2); /* of a block of rows */
-    d->cache = (size_t)(one > largest_chunk ? one : many > largest_chunk ? largest_chunk : many);
+    d->chunk = (size_t)one;
+    d->cache = (size_t)(many > largest_chunk ? largest_chunk : many);
     H5Tclose(type);
   }
+  if (!wrong && d->size[0] && d->size[1] && d->chunk <= largest_chunk)
+    wrong = never_written(id, space, d, chunk);
   if (how >= 0) H5Pclose(how);
   if (space >= 0) H5Sclose(space);
   return wrong;
@@ -251,8 +273,9 @@ static void find_packing(hid_t id, const char *path, dataset *d)
   d->is_packed |= number_attribute(id, "missing_value", &d->none[1]);
 }
 
-static bramah_status add_dataset(const scope *in, hid_t id, const char *path)
+static bramah_status add_dataset(const scope *group, hid_t id, const char *path)
 {
+  scope in = *group;
   dataset like = {.path = (char *)(uintptr_t)path};
   char unit[64];
   const char *wrong = shape_of(id, &like);
@@ -262,24 +285,27 @@ static bramah_status add_dataset(const scope *in, hid_t id, const char *path)
   if (type < 0) return BRAMAH_OK;
   if (!wrong && H5Tget_class(type) == H5T_COMPOUND && like.rank == 1) {
     const int n = H5Tget_nmembers(type);
-    scope table = *in;
-    for (int i = 0; i < n && table.group == in->group; i++) { /* a table with a time has its own clock */
+    for (int i = 0; i < n && in.group == group->group; i++) { /* a table with a time has its own clock */
       char *member = H5Tget_member_name(type, (unsigned)i);
       if (member && bramah__is_time_name(member))
-        table.group = bramah__vectors_new_group(&in->log->vectors, path);
+        in.group = bramah__vectors_new_group(&in.log->vectors, path);
       H5free_memory(member);
     }
-    if (table.group == SIZE_MAX) status = BRAMAH_E_MEMORY;
-    for (int i = 0; !status && i < n && in->log->met++ < MOST_DATASETS; i++) {
+    if (in.group == SIZE_MAX) status = BRAMAH_E_MEMORY;
+    for (int i = 0; !status && i < n; i++) {
+      if (in.log->met++ >= MOST_DATASETS) {
+        in.log->left_out = 1;
+        break;
+      }
       char *member = H5Tget_member_name(type, (unsigned)i);
       const hid_t of = H5Tget_member_type(type, (unsigned)i);
-      if (member && of >= 0) status = add_columns(&table, &like, member, of, NULL, NULL);
+      if (member && of >= 0) status = add_columns(&in, &like, member, of, NULL, NULL);
       if (of >= 0) H5Tclose(of);
       H5free_memory(member);
     }
   } else {
     find_packing(id, path, &like);
-    status = add_columns(in, &like, NULL, type, unit, wrong);
+    status = add_columns(&in, &like, NULL, type, unit, wrong);
   }
   H5Tclose(type);
   return status;
@@ -321,7 +347,10 @@ static bramah_status look_into(const scope *in, hid_t group, const char *path)
   if (rows) s.rows = rows;
   if (rows) s.group = bramah__vectors_new_group(&s.log->vectors, path);
   if (s.group == SIZE_MAX) return BRAMAH_E_MEMORY;
-  if (s.depth < DEEPEST) H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at, &s);
+  if (s.depth < DEEPEST)
+    H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at, &s);
+  else
+    s.log->left_out = 1;
   return s.status;
 }
 
@@ -329,8 +358,9 @@ static herr_t look_at(hid_t group, const char *name, const H5L_info_t *info, voi
 {
   scope *in = where;
   char path[LONGEST_PATH];
-  if (info->type == H5L_TYPE_EXTERNAL || in->log->met++ >= MOST_DATASETS) return 0; /* one file is the log */
-  if (snprintf(path, sizeof path, "%s/%s", in->path, name) >= (int)sizeof path) return 0;
+  if (info->type == H5L_TYPE_EXTERNAL) return 0; /* one file is the log */
+  const int n = snprintf(path, sizeof path, "%s/%s", in->path, name);
+  if (in->log->met++ >= MOST_DATASETS || n >= (int)sizeof path) return in->log->left_out = 1, 0;
   const hid_t id = H5Oopen(group, name, H5P_DEFAULT);
   if (id < 0) return 0;
   if (H5Iget_type(id) == H5I_GROUP) in->status = look_into(in, id, path);
@@ -341,10 +371,19 @@ static herr_t look_at(hid_t group, const char *name, const H5L_info_t *info, voi
 
 /* ---- HDF5 files: blocks ---- */
 
-static hid_t open_dataset(const hdf5_log *log, const dataset *d)
+static hid_t open_dataset(bramah_log_reader *reader, const dataset *d)
 {
+  hdf5_log *log = reader->source;
+  const size_t left = all_chunks - log->in_chunks, cache = d->cache > left ? d->chunk : d->cache;
+  if (cache > left) {
+    bramah__log_fail(reader, BRAMAH_E_MEMORY, d->path, 0, 0,
+                     "the columns that are read keep more than 128 MiB of chunks in memory: write them with "
+                     "smaller ones (h5repack -l CHUNK=65536)");
+    return -1;
+  }
+  log->in_chunks += cache;
   const hid_t how = H5Pcreate(H5P_DATASET_ACCESS);
-  if (d->cache) H5Pset_chunk_cache(how, 12421, d->cache, 1.0);
+  if (cache) H5Pset_chunk_cache(how, 12421, cache, 1.0);
   const hid_t id = H5Dopen2(log->file, d->path, how);
   H5Pclose(how);
   return id;
@@ -358,8 +397,7 @@ static void undo_packing(const dataset *d, double *value, size_t n)
 
 static int read_block(bramah_log_reader *reader, bramah__vector *v)
 {
-  const hdf5_log *log = reader->source;
-  dataset *d = v->source;
+  dataset *d = v->source, *table = d->table;
   const hid_t number = v->element == BRAMAH__I64   ? H5T_NATIVE_INT64
                        : v->element == BRAMAH__U64 ? H5T_NATIVE_UINT64
                                                    : H5T_NATIVE_DOUBLE;
@@ -369,13 +407,14 @@ static int read_block(bramah_log_reader *reader, bramah__vector *v)
   const hsize_t size[2] = {across ? 1 : count, across ? count : 1};
   bramah__hdf5_use h;
   bramah__hdf5_begin(&h);
-  if (d->id < 0) d->id = open_dataset(log, d);
-  const hid_t in_file = d->id < 0 ? -1 : H5Dget_space(d->id), here = H5Screate_simple(1, &count, NULL);
+  if (table->id < 0) table->id = open_dataset(reader, d);
+  const hid_t in_file = table->id < 0 ? -1 : H5Dget_space(table->id),
+              here = H5Screate_simple(1, &count, NULL);
   const hid_t type = d->member ? H5Tcreate(H5T_COMPOUND, 8) : H5Tcopy(number);
   int good = in_file >= 0 && here >= 0 && type >= 0;
   if (good && d->member) good = H5Tinsert(type, d->member, 0, number) >= 0;
   if (good) good = H5Sselect_hyperslab(in_file, H5S_SELECT_SET, from, NULL, size, NULL) >= 0;
-  if (good) good = H5Dread(d->id, type, here, in_file, H5P_DEFAULT, v->raw) >= 0;
+  if (good) good = H5Dread(table->id, type, here, in_file, H5P_DEFAULT, v->raw) >= 0;
   if (type >= 0) H5Tclose(type);
   if (here >= 0) H5Sclose(here);
   if (in_file >= 0) H5Sclose(in_file);
@@ -430,6 +469,15 @@ static void close_hdf5(bramah_log_reader *reader)
   free(log);
 }
 
+static const char *why_not(const bramah_log_reader *reader, const char *name)
+{
+  const hdf5_log *log = reader->source;
+  const char *why = bramah__vectors_why_not(reader, name);
+  if (why || !log->left_out) return why;
+  return "is not among the first 20000 objects of the file (31 groups deep, paths of 511 bytes): the others "
+         "were left out";
+}
+
 static void describe(const bramah_log_reader *reader, bramah_log_info *info)
 {
   const hdf5_log *log = reader->source;
@@ -459,6 +507,12 @@ static void describe(const bramah_log_reader *reader, bramah_log_info *info)
   (void)reader;
   (void)info;
 }
+static const char *why_not(const bramah_log_reader *reader, const char *name)
+{
+  (void)reader;
+  (void)name;
+  return NULL;
+}
 #endif
 
 const bramah__log_kind bramah__log_hdf5 = {.names = "*.h5 *.hdf5",
@@ -471,6 +525,6 @@ const bramah__log_kind bramah__log_hdf5 = {.names = "*.h5 *.hdf5",
                                            .describe = describe,
                                            .next = bramah__vectors_next,
                                            .stand_in = bramah__vectors_stand_in,
-                                           .why_not = bramah__vectors_why_not,
+                                           .why_not = why_not,
                                            .units_in_header = BRAMAH__UNITS_ATTRIBUTE,
                                            .no_rows = "the datasets of the log are empty"};

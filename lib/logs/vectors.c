@@ -240,6 +240,7 @@ static bramah_status fetch(bramah_log_reader *reader, bramah__vector *s, size_t 
   s->count = s->n - s->begin < block ? s->n - s->begin : block;
   if (((bramah__vectors *)reader->source)->read(reader, s)) return BRAMAH_OK;
   s->count = 0;
+  if (reader->failure.status) return reader->failure.status; /* the format knows why */
   return bramah__log_fail(reader, BRAMAH_E_TRUNCATED, s->name, row < INT_MAX ? (int)row + 1 : 0, 0,
                           "the rows from here on cannot be read: the file was cut, or is damaged");
 }

@@ -26,7 +26,9 @@ struct bramah_receiver {
   int has_header; /* lines before it are no use */
   char *header;   /* its line, as it came; NULL: not yet */
   size_t header_size;
-  uint64_t next; /* number of the next datagram; 0: they have none so far */
+  uint64_t next;    /* number of the next datagram; 0: they have none so far */
+  uint32_t seen;    /* of those that the system dropped, as nobody took them in time */
+  uint64_t dropped; /* since the last lines */
   atomic_uint_fast64_t datagrams, lost, late, unusable, repeated;
   char bytes[LARGEST + 1];
   /* What was told of the soil last, under the lock. */
@@ -91,6 +93,8 @@ static int take(bramah_receiver *r, const char *bytes, size_t n)
   if (skip && r->next && number < r->next) return count(&r->late, 1), 1;
   if (skip && r->next) count(&r->lost, number - r->next);
   if (skip) r->next = number + 1;
+  if (!skip) count(&r->lost, r->dropped);
+  r->dropped = 0;
   bytes += skip;
   n -= skip;
   if (!n || bytes[n - 1] != '\n') return count(&r->unusable, n > 0), 1;
@@ -125,13 +129,34 @@ int bramah_receiver_soil(bramah_receiver *r, char *out, size_t size)
   return n && n < size;
 }
 
+/* As recv, with MSG_TRUNC. */
+static ssize_t get(bramah_receiver *r)
+{
+  union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(uint32_t))];
+  } control;
+  struct iovec bytes = {.iov_base = r->bytes, .iov_len = sizeof r->bytes};
+  struct msghdr message = {
+      .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  const ssize_t n = recvmsg(r->socket, &message, MSG_TRUNC);
+  const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&message);
+  if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL) {
+    uint32_t all;
+    memcpy(&all, CMSG_DATA(c), sizeof all);
+    r->dropped += all - r->seen;
+    r->seen = all;
+  }
+  return n;
+}
+
 static void *receive(void *user)
 {
   bramah_receiver *r = user;
   for (int going = 1; going && !atomic_load(&r->ending);) {
     struct pollfd in = {.fd = r->socket, .events = POLLIN};
     if (poll(&in, 1, POLL_MS) <= 0) continue;
-    const ssize_t n = recv(r->socket, r->bytes, sizeof r->bytes, MSG_TRUNC);
+    const ssize_t n = get(r);
     if (n > LARGEST)
       count(&r->unusable, 1);
     else if (n >= 0)
@@ -145,7 +170,7 @@ bramah_status bramah_receiver_open(int port, int has_header, bramah_diag *diag, 
                                    int *fd)
 {
   struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-  const int waiting = WAITING;
+  const int waiting = WAITING, on = 1;
   int ends[2] = {-1, -1};
   bramah_diag_clear(diag);
   *out = NULL;
@@ -158,6 +183,7 @@ bramah_status bramah_receiver_open(int port, int has_header, bramah_diag *diag, 
   at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   r->socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (r->socket >= 0) setsockopt(r->socket, SOL_SOCKET, SO_RCVBUF, &waiting, sizeof waiting);
+  if (r->socket >= 0) setsockopt(r->socket, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof on);
   if (r->socket < 0 || bind(r->socket, (struct sockaddr *)&at, sizeof at) || pipe2(ends, O_CLOEXEC) ||
       fcntl(ends[1], F_SETFL, O_NONBLOCK)) {
     bramah__failf(diag, BRAMAH_E_FILE, NULL, 0, NULL, "cannot receive on port %d: %s%s", port,

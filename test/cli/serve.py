@@ -207,6 +207,17 @@ check(next(data for _, name, data in events if name == 'verdict'), 'a verdict')
 out, err = udp.end(0)
 check('datagrams: 99 used, 2 lost, 1 late, 0 of no use' in out or 'datagrams: 98 used, 2 lost, 1 late, 0 of no use' in out, out)
 
+# The same as a replay: the estimates of the file, bit for bit.
+live = subprocess.Popen(wrap + [program, 'replay', study, 'udp:%d' % port, '--output', '-'], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+check('waiting' in live.stderr.readline(), 'it says that it waits')
+for k in range(20):
+    send(k, ([lines[0]] if k == 0 else []) + lines[1 + 5 * k:6 + 5 * k])
+sender.sendto(b'', ('127.0.0.1', port))
+out, err = live.communicate(timeout=60)
+recorded = subprocess.run(wrap + [program, 'replay', study, '-', '--output', '-'], input=''.join(lines[:101]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+check(live.returncode == recorded.returncode and out == recorded.stdout and out.count('\n') == 101, err)
+check('datagrams: 20 used, 0 lost, 0 late, 0 of no use' in err, err)
+
 # ---- the study's own machine; opened to the network ----
 
 machine = Server('--from', 'simulator', '--network').ready()

@@ -22,7 +22,11 @@ quiet out
 run 2 simluate
 says err "unknown command 'simluate'; did you mean 'simulate'?"
 run 2 run study.yaml --from can0
-says err "unknown command 'run'; a log is run with 'replay STUDY LOG', live with 'candump -L can0 | bramah replay STUDY -'"
+says err "unknown command 'run'; a log is run with 'replay STUDY LOG', live with 'replay STUDY can0 --output -' or udp:PORT for can0"
+run 2 replay study.yaml udp:0 --output -
+says err "'udp:0' is not udp: and a port from 1 to 65535"
+run 2 replay study.yaml udp:9000 log.csv --output -
+says err "'udp:9000' goes with no other log"
 run 2 replay
 says err 'an argument is missing: STUDY LOG'
 run 2 replay a b

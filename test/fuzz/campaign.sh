@@ -15,6 +15,7 @@ log) longest=600 ;;
 can | mat | snapshot) longest=2500 ;;
 mdf) longest=4500 ;;
 restore) longest=61 ;;
+hdf5) longest=400 ;;
 *) longest=1500 ;;
 esac
 if [ -n "${BRAMAH_FUZZ_RUNS:-}" ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# dictionary.sh log|mat|mdf|can|units|machine|study|plan|cycles|serve|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
+# dictionary.sh log|mat|mdf|hdf5|can|units|machine|study|plan|cycles|serve|merge|snapshot: words for libFuzzer (-dict=), taken from the tables of lib/io, so that a new key
 # is tried without anybody writing it down here.
 set -eu
 io=$(cd "$(dirname "$0")/../../lib/io" && pwd)
@@ -38,6 +38,7 @@ words() {
   snapshot) grep -ohE '\(s(napshot)?, "[a-z ]+"' "$io"/../assess/*.c | sed -E 's/.*"(.*)"/\1/' && echo BRAMAHSN ;;
   can) grep -ohE '"[A-Z][A-Za-z_]+"' "$io"/../logs/dbc.c | tr -d '"' && printf '%s\n' '@1-' '@0+' '|' ' m1M ' '%%' '(1.5) can0 100#' '##1' 'date ' 'base hex timestamps absolute' CANFD ' Rx d 8 ' LOGG LOBJ x 1CECFF21#20140003FF00F000 1CEBFF21#01 18EC4421#10 18EC2144#11 ;;
   restore) ;;
+  hdf5) dialect ;;
   plan) keys "$io/plan_file.c" "$io/display_file.c" && yaml && units ;;
   cycles) keys "$io/work_file.c" && yaml && units ;;
   serve) printf '%s\n' GET POST HEAD / /events /control localhost:8080 '[::1]:8080' cab-7.local http:// same-origin bramah80= bramah8080= 'Bearer ' application/json \

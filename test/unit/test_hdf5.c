@@ -251,4 +251,72 @@ TEST(storage_in_other_files_is_refused)
   is_refused("/x", NULL, "lies in another file");
 }
 
+/* Rows that nobody wrote are no samples. */
+TEST(what_was_never_written_is_refused)
+{
+  const double t[] = {0, 1};
+  const hsize_t many = 301, first = 0, one = 1;
+  put("/t", H5T_NATIVE_DOUBLE, t, 2, 1, 0, "s");
+  put("/y", H5T_NATIVE_DOUBLE, t, 2, 1, 2, NULL);
+  put("/x", H5T_NATIVE_DOUBLE, NULL, 2, 1, 0, NULL);
+  put("/huge", H5T_NATIVE_DOUBLE, NULL, (hsize_t)1 << 50, 1, 1000, NULL);
+  put("/part", H5T_NATIVE_DOUBLE, NULL, many, 1, 3, NULL);
+  const hid_t part = H5Dopen2(file, "/part", H5P_DEFAULT), space = H5Dget_space(part),
+              here = H5Screate_simple(1, &one, NULL);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &one, NULL);
+  ck_assert_int_ge(H5Dwrite(part, H5T_NATIVE_DOUBLE, here, space, H5P_DEFAULT, t), 0);
+  H5Sclose(here);
+  H5Sclose(space);
+  H5Dclose(part);
+  column_is(open_log(), "/y", NULL, 2, t);
+  is_refused("/x", NULL, "was never written");
+  is_refused("/huge", NULL, "was never written");
+  is_refused("/part", NULL, "more than 100 times the rows that were written");
+}
+
+/* Chunks of all columns that are read: those that are not wanted cost nothing. */
+TEST(chunks_in_memory_are_bounded)
+{
+  const hsize_t n = 4194304;
+  char name[8];
+  double values[16];
+  unsigned char present[16];
+  int end = 0;
+  bramah_diag diag = {0};
+  const hid_t how = H5Pcreate(H5P_DATASET_CREATE), space = H5Screate_simple(1, &n, NULL);
+  H5Pset_chunk(how, 1, &n);
+  H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
+  for (int i = 0; i < 5; i++) {
+    snprintf(name, sizeof name, "/g%d", i);
+    H5Dclose(H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how,
+                        H5P_DEFAULT)); /* holes of 32 MiB */
+  }
+  H5Sclose(space);
+  H5Pclose(how);
+  bramah_log_reader *log = open_log();
+  ck_assert_int_eq(bramah_log_next(log, values, present, &end, &diag), BRAMAH_E_MEMORY);
+  ck_assert_ptr_nonnull(strstr(diag.message, "smaller ones (h5repack"));
+  bramah_log_close(log);
+  log = open_log();
+  log->columns[0].ignored = 1;
+  ck_assert_int_eq(bramah_log_next(log, values, present, &end, &diag), BRAMAH_OK);
+  bramah_log_close(log);
+}
+
+/* What lies too deep to be looked for is told to who asks for it. */
+TEST(what_was_left_out_is_told)
+{
+  const double t[] = {0, 1};
+  char deep[100] = "";
+  for (int i = 0; i < 40; i++) strcat(deep, "/a");
+  put("/t", H5T_NATIVE_DOUBLE, t, 2, 1, 0, "s");
+  put("/x", H5T_NATIVE_DOUBLE, t, 2, 1, 0, NULL);
+  is_refused("y", NULL, "has no column");
+  file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  strcat(deep, "/y");
+  put(deep, H5T_NATIVE_DOUBLE, t, 2, 1, 0, NULL);
+  is_refused("y", NULL, "the others were left out");
+}
+
 int main(void) { return run_tests_with("hdf5", make_file, remove_file); }

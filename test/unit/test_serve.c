@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -688,6 +689,36 @@ TEST(controls_go_as_datagrams)
   ck_assert(got.kind == BRAMAH_CONTROL_PLUG && got.value == -13.0);
   close(to);
   close(at);
+}
+
+/* Whoever reads too slowly loses datagrams, and knows how many. */
+TEST(datagrams_that_are_dropped_are_counted)
+{
+  enum { MANY = 400, LONG = 50000 };
+  static char lines[LONG + 1], got[1 << 16];
+  bramah_receiver *receiver = NULL;
+  int fd, port = 40000 + (int)(getpid() % 20000);
+  while (bramah_receiver_open(port, 0, &diag, &receiver, &fd)) port++;
+  const int from = socket(AF_INET, SOCK_DGRAM, 0);
+  for (size_t i = 0; i < LONG; i++) lines[i] = i % 2 ? '\n' : '0';
+  for (int i = 0; i < MANY; i++) datagram(from, port, lines);
+  uint64_t sent = MANY;
+  for (int ended = 0; !ended;) { /* until one that was sent afterwards is there */
+    datagram(from, port, "9\n");
+    sent++;
+    for (struct pollfd in = {.fd = fd, .events = POLLIN}; !ended && poll(&in, 1, 20) > 0;) {
+      const ssize_t n = read(fd, got, sizeof got);
+      ended = n > 0 && memchr(got, '9', (size_t)n) != NULL;
+    }
+  }
+  datagram(from, port, "");
+  while (read(fd, got, sizeof got) > 0) continue;
+  const bramah_receiver_report report = bramah_receiver_get_report(receiver);
+  ck_assert_uint_gt(report.lost, 0);
+  ck_assert_uint_eq(report.datagrams + report.lost, sent);
+  bramah_receiver_close(receiver);
+  close(fd);
+  close(from);
 }
 
 TEST(datagrams_become_lines)
