@@ -48,6 +48,9 @@ void bramah__add_meant(bramah_diag *diag, const char *text, const char *expected
 const char *bramah__unit_name(size_t i);
 const char *bramah__unit_prefixes(size_t i);
 
+/* SI unit of the dimension i that has a name, "1" the first; NULL behind the last one. */
+const char *bramah__unit_named(size_t i);
+
 /* 1 if two dimensions are the same. */
 int bramah__same_dimension(bramah_dimension a, bramah_dimension b);
 

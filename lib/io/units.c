@@ -133,6 +133,8 @@ static const struct {
 };
 enum { N_QUANTITY_NAMES = sizeof quantity_names / sizeof quantity_names[0] };
 
+const char *bramah__unit_named(size_t i) { return i < N_QUANTITY_NAMES ? quantity_names[i].unit : NULL; }
+
 /* ---- reading ---- */
 
 typedef struct cursor {

@@ -286,10 +286,17 @@ const char *bramah__column_map_unit(const bramah_study_column *from, const char 
 {
   bramah_diag ignored;
   double scale;
+  char per[160];
   if (from->unit) return bramah__log_is_no_unit(from->unit) ? "" : from->unit;
   if (from->points[0].text) return bramah__unit_of(from->points[0].text);
   if (!from->scale.text || bramah_quantity_parse(from->scale.text, "1", &scale, &ignored) == BRAMAH_OK)
     return si_unit;
+  for (size_t i = 0; bramah__unit_named(i);
+       i++) { /* what the scale takes to the measurement: of counts, then of volts, ... */
+    snprintf(per, sizeof per, "%s/(%s)", si_unit, bramah__unit_named(i));
+    if (bramah_quantity_parse(from->scale.text, per, &scale, &ignored) == BRAMAH_OK)
+      return i ? bramah__unit_named(i) : "";
+  }
   return "";
 }
 

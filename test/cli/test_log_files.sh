@@ -100,10 +100,11 @@ same "$(lines smooth.csv)" 202 'smoothed estimates of two files'
 # What simulate writes for a study the study reads back.
 sed -e "s|^machine: .*|machine: $machine|" \
   -e 's/^  crank_encoder: {/&column: Enc, unit: counts, scale: 0.01 deg, offset: 10 deg, sign: -1, /' \
+  -e 's/^  crank_gyro: {/&scale: 10 deg\/s\/mA, /' \
   -e 's/^  p1: {/&scale: 50 bar\/V, unit: V, reference: gauge, /' \
   -e 's/^  p2: {/&unit: bar, /' "$study" >mapped.yaml
 run 0 simulate "$machine" --duration 0.2 --output truth.csv --noise mapped.yaml --seed 1 --log mapped.csv
-same "$(head -n 1 mapped.csv)" 't[s],valve.command[V],Enc,crank_gyro[rad/s],p1[V],p2[bar],p3[Pa]' 'header of the mapped log'
+same "$(head -n 1 mapped.csv)" 't[s],valve.command[V],Enc,crank_gyro[A],p1[V],p2[bar],p3[Pa]' 'header of the mapped log'
 run 0 replay mapped.yaml mapped.csv --output estimate.csv
 agree clean.csv estimate.csv 'a mapped log'
 run 0 check mapped.yaml mapped.csv
