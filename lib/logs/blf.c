@@ -197,7 +197,8 @@ static bramah_status next_of_file(bramah__blf *b, int *more)
 
 /* ---- objects ---- */
 
-/* A frame of an object; 0: it is none. */
+/* A frame of an object; 0: it is none; -1: it is damaged. Of CAN_FD_MESSAGE_64 the last bytes may be left out, which are 0 then (so
+ * Vector's tools read it, too), and others may follow behind them, from ext data offset on. */
 static int read_object(const unsigned char *o, size_t size, bramah__can_frame *f)
 {
   const uint32_t kind = word(o + 12);
@@ -205,17 +206,19 @@ static int read_object(const unsigned char *o, size_t size, bramah__can_frame *f
   const int is_64 = kind == CAN_FD_MESSAGE_64, is_fd = kind == CAN_FD_MESSAGE;
   if (kind != CAN_MESSAGE && kind != CAN_MESSAGE2 && !is_fd && !is_64) return 0;
   const size_t least = is_64 ? 40 : is_fd ? 20 : 8;
-  if (head < OBJECT + STAMP || size < head + least) return 0;
+  if (head < OBJECT + STAMP || size < head + least) return -1;
   const unsigned char *body = o + head;
   const uint64_t stamp = wide(o + OBJECT + 8);
   const uint64_t unit = word(o + OBJECT) == TEN_MICROSECONDS ? 10000 : 1;
-  if (stamp > (uint64_t)INT64_MAX / 4 / unit) return 0;
-  f->time_ns = (int64_t)(stamp * unit);
+  f->time_ns = stamp < INT64_MAX / unit ? (int64_t)(stamp * unit) : INT64_MAX; /* which is beyond all years */
   const uint32_t id = word(body + 4);
   if (is_64 ? word(body + 12) & REMOTE_64 : body[2] & REMOTE) return 0;
   const unsigned n = is_64 ? body[2] : is_fd ? body[14] : body[3] > 8 ? 8 : body[3];
-  if (n > BRAMAH__CAN_BYTES || size < head + least + n) return 0;
-  memcpy(f->data, body + least, n);
+  const size_t end = is_64 && body[35] >= head + least && body[35] < size ? body[35] : size;
+  const size_t has = end - head - least < n ? end - head - least : n;
+  if (n > BRAMAH__CAN_BYTES || (has < n && !is_64)) return -1;
+  memcpy(f->data, body + least, has);
+  memset(f->data + has, 0, n - has);
   f->n = n;
   f->is_extended = (int)(id >> 31);
   f->id = id & UINT32_C(0x1fffffff);
@@ -249,6 +252,9 @@ bramah_status bramah__blf_next(bramah__blf *b, bramah__can_frame *frame, int *nu
     b->at += size;
     b->number += b->number < INT32_MAX;
     *number = b->number;
-    if (read_object(object, size, frame)) return BRAMAH_OK;
+    const int found = read_object(object, size, frame);
+    if (found < 0)
+      return fail(b, BRAMAH_E_SYNTAX, "a frame does not fit into its object: the file is damaged");
+    if (found) return BRAMAH_OK;
   }
 }

@@ -565,6 +565,37 @@ TEST(reads_blf)
     }
 }
 
+/* As TSMaster writes them: bytes at the end are left out, or others follow. */
+TEST(reads_short_frames_of_blf)
+{
+  static const unsigned char left_out[40] = {1, 15, 64, 0, 0x2c, 1, 0, 0};
+  static const unsigned char others[40 + 8 + 8] = {
+      1, 15, 64, 0, 0x2c, 1, 0, 0, [35] = 32 + 40 + 8, [40] = 7, [48] = 1, 2, 3, 4, 5, 6, 7, 8};
+  static const unsigned char late[40] = {1, 15, 64, 0, 0x2c, 1, 0, 0};
+  unsigned char file[2048] = "LOGG\x90", objects[512];
+  char rows[1024];
+  bramah_diag diag = {0};
+  put_text(dbc,
+           "BO_ 300 Fd: 64 X\n SG_ a : 0|8@1+ (1,0) [0|0] \"\" X\n SG_ b : 64|8@1+ (1,0) [0|0] \"\" X\n");
+  size_t n = object(objects, 101, 1, left_out, sizeof left_out);
+  n += object(objects + n, 101, 2, others, sizeof others);
+  put(path, file, 144 + contain(file + 144, objects, n, n, 0));
+  const bramah_status status = read_log(rows, sizeof rows, &diag);
+  ck_assert_msg(!status, "%s", diag.message);
+  ck_assert_str_eq(rows, "1 Fd.a=0 Fd.b=0\n2 Fd.a=7 Fd.b=0\n");
+  n = object(objects, 101, UINT64_C(0x7222222222222222), late, sizeof late);
+  put(path, file, 144 + contain(file + 144, objects, n, n, 0));
+  ck_assert_int_eq(read_log(rows, sizeof rows, &diag), BRAMAH_OK);
+  n = object(objects, 101, UINT64_C(0x8222222222222222), late, sizeof late);
+  put(path, file, 144 + contain(file + 144, objects, n, n, 0));
+  ck_assert_int_eq(read_log(rows, sizeof rows, &diag), BRAMAH_E_SYNTAX);
+  ck_assert_ptr_nonnull(strstr(diag.message, "beyond the year"));
+  n = object(objects, 1, 1, left_out, 7);
+  put(path, file, 144 + contain(file + 144, objects, n, n, 0));
+  ck_assert_int_eq(read_log(rows, sizeof rows, &diag), BRAMAH_E_SYNTAX);
+  ck_assert_ptr_nonnull(strstr(diag.message, "does not fit into its object"));
+}
+
 /* Cut at any place and with any byte changed: rows from the beginning, or an error; never more. */
 TEST(damaged_blf_is_no_harm)
 {
