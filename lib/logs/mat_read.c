@@ -362,10 +362,10 @@ static bramah_status walk_struct(mat_log *mat, const scope *in, const char *own,
 static bramah_status add_objects(mat_log *mat, size_t group)
 {
   static const char *const advice[][2] = {
-      {"timeseries", "t = %s.Time; x = %s.Data"},
-      {"Simulink.SimulationData.Dataset", "ts = %s{1}.Values; t = ts.Time; x = ts.Data"},
-      {"Simulink.SimulationData.Signal", "t = %s.Values.Time; x = %s.Values.Data"},
-      {"Simulink.SimulationOutput", "ts = %s.logsout{1}.Values; t = ts.Time; x = ts.Data"},
+      {"timeseries", "t = %s.Time; x = squeeze(%s.Data)"},
+      {"Simulink.SimulationData.Dataset", "ts = %s{1}.Values; t = ts.Time; x = squeeze(ts.Data)"},
+      {"Simulink.SimulationData.Signal", "t = %s.Values.Time; x = squeeze(%s.Values.Data)"},
+      {"Simulink.SimulationOutput", "ts = %s.logsout{1}.Values; t = ts.Time; x = squeeze(ts.Data)"},
       {"timetable", "t = seconds(%s.Properties.RowTimes - %s.Properties.RowTimes(1)); x = %s.x"},
       {"table", "t = %s.t; x = %s.x"},
       {"datetime", "t = posixtime(%s)"},

@@ -137,7 +137,7 @@ static bramah_status add_file(bramah_log_stream *stream, size_t part, bramah_dia
 
 /* ---- columns ---- */
 
-/* Find the device with the column, where none has it the first that may have, and let the column feed the target. What
+/* Find the device with the column, where none has it the first that knows why, or may have it, and let the column feed the target. What
  * it is wanted for belongs to the message: the log alone does not show it. */
 static bramah_status feed(bramah_log_stream *stream, const bramah__target *target, const char *purpose,
                           const char *user, bramah_diag *diag)
@@ -145,11 +145,15 @@ static bramah_status feed(bramah_log_stream *stream, const bramah__target *targe
   bramah__device *with = NULL, *without = NULL;
   const char *file = target->from ? target->from->file : NULL;
   bramah_status status = BRAMAH_OK;
+  size_t n = 0;
+  int is_known = 0;
   bramah_diag_clear(diag);
   for (size_t k = 0; !status && k < stream->n_devices; k++) {
     bramah__device *d = &stream->devices[k];
     if (file && !(d->entry && strcmp(d->entry->name, file) == 0)) continue;
-    if (!without) without = d;
+    const int knows = d->reader->kind->why_not && d->reader->kind->why_not(d->reader, target->name);
+    if (!n++ || (knows && !is_known)) without = d;
+    is_known |= knows;
     if (bramah__log_column_of(d->reader, target->name) == SIZE_MAX) continue;
     if (with)
       status = bramah__failf(diag, BRAMAH_E_COLUMN, d->reader->path, 0, target->name,
@@ -163,7 +167,8 @@ static bramah_status feed(bramah_log_stream *stream, const bramah__target *targe
   if (!status) status = bramah__device_feed(with ? with : without, target, diag);
   if (!status) return BRAMAH_OK;
   const size_t used = strlen(diag->message);
-  snprintf(diag->message + used, sizeof diag->message - used, " (wanted for %s %s)", purpose, user);
+  snprintf(diag->message + used, sizeof diag->message - used, "%s (wanted for %s %s)",
+           !with && n > 1 && !is_known ? "; no other file has it either" : "", purpose, user);
   return status;
 }
 

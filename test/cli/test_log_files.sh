@@ -90,6 +90,10 @@ run 0 replay "$study" sparse.csv --output wanted.csv
 run 0 replay "$study" fast.csv slow.csv --output estimate.csv
 cmp wanted.csv estimate.csv || fail 'two rates'
 grep -Eq 'slow.csv +rows +21' out || fail 'the slow rows are not counted'
+sed "s|^machine: .*|machine: $machine|; s/^  p1: {/&column: pump, /" "$study" >pump.yaml
+run 1 replay pump.yaml fast.csv slow.csv --output estimate.csv
+says err "the log has no column 'pump'"
+says err 'no other file has it either (wanted for sensor p1)'
 # With --from the commands and samples before it are passed over in all files.
 run 0 replay "$study" sparse.csv --from 0.105 --output wanted.csv
 run 0 replay "$study" slow.csv fast.csv --from 0.105 --output estimate.csv

@@ -594,7 +594,7 @@ TEST(says_what_to_do_with_objects)
   ck_assert_msg(
       strstr(diag.message,
              "the variable 'ts' is an object (timeseries), which only MATLAB can read: save its numbers as "
-             "vectors there: t = ts.Time; x = ts.Data; save('log.mat', 't', 'x')") != NULL,
+             "vectors there: t = ts.Time; x = squeeze(ts.Data); save('log.mat', 't', 'x')") != NULL,
       "%s", diag.message);
   bramah_log_close(reader);
 }
