@@ -257,9 +257,10 @@ bramah_status bramah__column_map_bind(bramah__column_map *map, const bramah_stud
     return bramah_log_find(reader, reader->columns[column].name, si_unit, &column, diag);
   }
 
-  /* The header's unit, if it is known, and the study's must not contradict each other. */
+  /* The header's unit, if it is known, and the study's must not contradict each other. (The reader may have been told to leave
+   * the column as it is.) */
   if (from->unit && !bramah__log_is_no_unit(header) &&
-      !bramah__log_unit_of(reader, column, &factor, &dimension, &ignored)) {
+      !bramah_unit_parse(header, &factor, &dimension, &ignored)) {
     if (bramah__log_is_no_unit(from->unit) || bramah_unit_parse(from->unit, &stated, &wanted, &ignored))
       stated = 1.0;
     if (factor != stated || !bramah__same_dimension(dimension, wanted))

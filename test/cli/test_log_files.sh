@@ -114,6 +114,10 @@ agree clean.csv estimate.csv 'a mapped log'
 run 0 check mapped.yaml mapped.csv
 says out 'crank_encoder = 10 deg - 0.01 deg x Enc'
 says out 'p1 = 1.01325 bar + 50 bar x p1'
+# Two may use one column, each by its unit.
+sed 's/^  p3: {/&column: p2, unit: bar, /' mapped.yaml >two.yaml
+run 3 check two.yaml mapped.csv
+says err 'p3: does not go with the model at v3'
 # Units that contradict each other.
 sed 's/scale: 50 bar\/V, unit: V/scale: 50 bar\/V, unit: bar/' mapped.yaml >wrong.yaml
 run 1 replay wrong.yaml mapped.csv --output other.csv
