@@ -617,6 +617,7 @@ static char *read_file(cursor *c, size_t *n)
   char *text = NULL;
   FILE *file = fopen(c->path, "rbe");
   if (!file || fstat(fileno(file), &about)) {
+    c->line = 0;
     fail(c, BRAMAH_E_FILE, NULL, "cannot open: %s", strerror_l(errno, c->c_locale));
   } else if (!S_ISREG(about.st_mode) || about.st_size > LARGEST_FILE) {
     fail(c, BRAMAH_E_FILE, NULL, "this is no DBC file: it is %s",

@@ -45,6 +45,11 @@ static const struct {
     {0, BYTES("\x0a\x0d\x0d\x0a"), "a capture (pcapng)",
      "save CAN frames as Vector ASC, BLF or candump text"},
     {0, BYTES("\xd4\xc3\xb2\xa1"), "a capture (pcap)", "save CAN frames as Vector ASC, BLF or candump text"},
+    {0, BYTES(";$FILEVERSION"), "a trace of PCAN", "save its frames as Vector ASC, BLF or candump text"},
+    {0, BYTES("# Created by Octave"), "a text file of Octave", "save it there with save -v7"},
+    {0, BYTES("Octave-1-"), "a binary file of Octave", "save it there with save -v7"},
+    {0, BYTES("{\""), "JSON", "save it as CSV with a time 't', or its messages as MCAP"},
+    {0, BYTES("<?xml"), "XML", "save its numbers as CSV with a time 't'"},
     {0, BYTES("TDSm"), "a TDMS file of LabVIEW", "save it as CSV or MAT file"},
     {0, BYTES("ULog\x01\x12\x35"), "a ULog file of PX4", "save its topics as CSV (ulog2csv)"},
     {0, BYTES("\x93NUMPY"), "an array of NumPy",
@@ -203,7 +208,7 @@ static bramah_status find_kind(bramah_log_reader *reader)
   if (!kind) kind = kinds[N_KINDS - 1];
   if (!kind->from_pipe && (is_pipe || strcmp(reader->path, "-") == 0))
     return bramah__log_fail(reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,
-                            "a %s cannot be read from a pipe: give the name of the file", kind->what);
+                            "this %s cannot be read from a pipe: give the name of the file", kind->what);
   reader->kind = kind;
   return BRAMAH_OK;
 }
@@ -391,21 +396,29 @@ static bramah_status fail_unit(const bramah_log_reader *reader, size_t column, c
   const char *name = reader->columns[column].name, *unit = reader->columns[column].unit;
   const char *is = *unit ? "the column is in " : "the column has no unit";
   const int is_time = strcmp(expected, "s") == 0;
-  const int is_attribute = reader->kind->units_in_header == BRAMAH__UNITS_ATTRIBUTE;
+  const int of = reader->kind->units_in_header, line = reader->header_line;
+  char where[200] = ""; /* else than in the study */
+  if (of == BRAMAH__UNITS_ATTRIBUTE)
+    snprintf(where, sizeof where, ", or in an attribute 'units' of the dataset");
+  if (reader->kind == &bramah__log_mat)
+    snprintf(where, sizeof where, ", or in a struct 'units' of the file (units.%.80s = '%.30s')", name,
+             expected);
   if (strcmp(expected, "1") == 0)
-    bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), reader->header_line, name,
+    bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), line, name,
                   "%s%s where a number without unit is expected", is, unit);
-  else if (reader->kind->units_in_header == 1)
-    bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), reader->header_line, name,
+  else if (of == 1)
+    bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), line, name,
                   "%s%s; expected a unit like %s, written %s[%s]", is, unit, expected, name, expected);
-  else
+  else if (*unit && !is_time)
     bramah__failf(
-        diag, BRAMAH_E_UNIT, display_path(reader), reader->header_line, name,
-        "%s%s; expected a unit like %s: state it in the study (%s%s, unit: %s%s), or in %s%s%s%s%s", is, unit,
-        expected, is_time ? "time: {column: " : "column: ", name, expected, is_time ? "}" : "",
-        is_attribute ? "an attribute 'units' of the dataset" : "a struct 'units' of the file (units.",
-        is_attribute ? "" : name, is_attribute ? "" : " = '", is_attribute ? "" : expected,
-        is_attribute ? "" : "')");
+        diag, BRAMAH_E_UNIT, display_path(reader), line, name,
+        "%s%s; expected a unit like %s, or in the study a scale that leads there (scale: 1 %s/(%s))", is,
+        unit, expected, expected, unit);
+  else
+    bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), line, name,
+                  "%s%s; expected a unit like %s: state it in the study (%s%s, unit: %s%s)%s", is, unit,
+                  expected, is_time ? "time: {column: " : "column: ", name, expected, is_time ? "}" : "",
+                  where);
   bramah__add_meant(diag, unit, expected);
   if (diag) diag->column = reader->units[column].position;
   return BRAMAH_E_UNIT;
@@ -422,6 +435,11 @@ static bramah_status fail_no_column(const bramah_log_reader *reader, const char 
   const char **names = calloc(reader->n_columns + 1, sizeof *names);
   for (size_t i = 0; names && i < reader->n_columns; i++) names[i] = reader->columns[i].name;
   const char *near = names ? bramah__nearest(name, reader->n_columns, names) : NULL;
+  for (size_t i = 0; names && !near && i < reader->n_columns; i++) { /* the last part of names with parts */
+    const char *dot = strrchr(names[i], '.'), *slash = strrchr(names[i], '/');
+    if (dot || slash) names[i] = (slash > dot ? slash : dot) + 1;
+  }
+  if (names && !near) near = bramah__nearest(name, reader->n_columns, names);
   free(names);
   if (near)
     return bramah__failf(diag, BRAMAH_E_COLUMN, path, reader->header_line, name,
@@ -472,6 +490,14 @@ bramah_status bramah__log_set_time(bramah_log_reader *reader, size_t column, con
   if (!unit) unit = reader->columns[column].unit;
   clock->iso = strcmp(unit, "iso8601") == 0;
   if (clock->iso && (is_text || reader->units[column].may_be_date)) return BRAMAH_OK;
+
+  if (clock->iso && !is_text)
+    return bramah__failf(diag, BRAMAH_E_UNIT, display_path(reader), reader->header_line,
+                         reader->columns[column].name,
+                         "these times are numbers that count from no date: state their unit instead of "
+                         "iso8601, time: {column: %s, "
+                         "unit: s}",
+                         reader->columns[column].name);
 
   /* A unit of time as whole nanoseconds. */
   if (*unit && !clock->iso) {
@@ -587,7 +613,10 @@ bramah_status bramah_log_next(bramah_log_reader *reader, double *values, unsigne
                    ? bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, reader->first_skipped, 0,
                                       "every row of the log is bad: %llu were left out, from here on",
                                       (unsigned long long)reader->skipped_rows)
-                   : bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "%s", reader->kind->no_rows);
+                   : bramah__log_fail(reader, BRAMAH_E_EMPTY, NULL, 0, 0, "%s%s", reader->kind->no_rows,
+                                      reader->kind != &bramah__log_csv && bramah_log_get_info(reader).is_cut
+                                          ? "; the file was cut, or not finished: this is of what is whole"
+                                          : "");
     if (!status && !ended && reader->fault.status) status = fail_cell(reader);
 
     /* A bad row may be left out: mistakes of the file, but none of the system. */

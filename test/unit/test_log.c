@@ -295,6 +295,9 @@ static const struct {
   const char *message;
 } strangers[] = {{0, "PAR1\x15\0", 6, "a Parquet file, which is not read as a log: save it as CSV"},
                  {0, "SQLite format 3\0\x10", 17, "(.db3)"},
+                 {0, ";$FILEVERSION=2.1\n", 18, "a trace of PCAN"},
+                 {0, "# Created by Octave 8.4.0\n", 26, "save -v7"},
+                 {0, "{\"t\": 1}\n", 9, "JSON"},
                  {0, "\x1f\x8b\x08", 3, "compressed (gzip)"},
                  {0, "PK\3\4\24", 5, "an archive (zip), which is not read as a log: unpack it first"},
                  {30, "[Content_Types].xml", 19, "a workbook of Excel"},
