@@ -24,7 +24,7 @@
 #include <net/if.h>
 #endif
 
-enum { BUFFER = 1 << 16, LONGEST_LINE = 8192, WORDS = 96, NULL_ADDRESS = 0xfe };
+enum { BUFFER = 1 << 16, LONGEST_LINE = 8192, WORDS = 96, NULL_ADDRESS = 0xfe, EVERYONE = 0xff };
 
 /* A message by what frames of it are known by. */
 typedef struct entry {
@@ -35,7 +35,7 @@ typedef struct entry {
 /* Where the frames of a message came from so far. */
 typedef struct origin {
   char channel[BRAMAH__CAN_CHANNEL]; /* "": there was none */
-  int sender;
+  int sender, receiver;
 } origin;
 
 #define EXTENDED UINT32_C(0x80000000)
@@ -464,27 +464,33 @@ static size_t find_entry(const can *c, uint32_t key)
   return low;
 }
 
+/* Who sends a message of J1939, and to whom: EVERYONE where its group says that it goes to all. */
+static int sender_of(uint32_t id) { return (int)(id & 0xff); }
+
+static int receiver_of(uint32_t id) { return (id >> 16 & 0xff) < 240 ? (int)(id >> 8 & 0xff) : EVERYONE; }
+
 /* The message of the frame: of its identifier; of J1939 that of its PGN and sender, or of its PGN alone, best from any
- * sender. SIZE_MAX: none. */
+ * sender; the one to its receiver before others. SIZE_MAX: none. */
 static size_t find_message(const can *c, const bramah__can_frame *f)
 {
   const uint32_t key = f->id | (f->is_extended ? EXTENDED : 0), group = GROUP | bramah__j1939_group(f->id);
-  const int sender = (int)(f->id & 0xff);
   for (size_t i = find_entry(c, key); i < c->n_entries && c->entries[i].key == key; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[c->entries[i].message];
     if (!*m->channel || strcmp(m->channel, f->channel) == 0) return c->entries[i].message;
   }
   if (!f->is_extended) return SIZE_MAX;
-  size_t n[2] = {0, 0}, found[2];
+  size_t n = 0, found = SIZE_MAX;
+  int best = -1;
   for (size_t i = find_entry(c, group); i < c->n_entries && c->entries[i].key == group; i++) {
     const bramah__dbc_message *m = &c->dbc.messages[c->entries[i].message];
-    const int own = (int)(m->id & 0xff), is_named = own != NULL_ADDRESS;
-    if (*m->channel && strcmp(m->channel, f->channel) != 0) continue;
-    if (own == sender) return c->entries[i].message;
-    n[is_named]++;
-    found[is_named] = c->entries[i].message;
+    const int own = sender_of(m->id), by_sender = own == sender_of(f->id) ? 2 : own == NULL_ADDRESS;
+    const int rank = 2 * by_sender + (receiver_of(m->id) == receiver_of(f->id));
+    if ((*m->channel && strcmp(m->channel, f->channel) != 0) || rank < best) continue;
+    n = rank > best ? 1 : n + 1;
+    if (n == 1) found = c->entries[i].message;
+    best = rank;
   }
-  return n[0] == 1 ? found[0] : n[0] == 0 && n[1] == 1 ? found[1] : SIZE_MAX;
+  return n == 1 || best == 5 ? found : SIZE_MAX;
 }
 
 static int is_wanted(void *context, const bramah__can_frame *f)
@@ -494,33 +500,40 @@ static int is_wanted(void *context, const bramah__can_frame *f)
   return message != SIZE_MAX && c->wanted[message];
 }
 
-/* A message that is read comes on one channel and, in J1939, from one sender. *is_meant 0: its own one was there, and this
- * is another. */
+/* A message that is read comes on one channel and, in J1939, from one sender to one receiver. *is_meant 0: its own one was
+ * there, and this is another. */
 static bramah_status check_origin(can *c, size_t message, int *is_meant)
 {
   const bramah__dbc_message *m = &c->dbc.messages[message];
   const bramah__can_frame *f = &c->frame;
-  const int own = (int)(m->id & 0xff), sender = m->is_j1939 ? (int)(f->id & 0xff) : own;
+  const uint32_t id = m->is_j1939 ? f->id : m->id;
+  const int own = sender_of(m->id), sender = sender_of(id), own_receiver = receiver_of(m->id),
+            receiver = receiver_of(id);
   origin *from = &c->from[message];
   if (!*from->channel) {
     memcpy(from->channel, f->channel, sizeof from->channel);
     from->sender = sender;
+    from->receiver = receiver;
   }
-  *is_meant = sender == own || from->sender != own || own == NULL_ADDRESS;
+  *is_meant = (sender == own || from->sender != own || own == NULL_ADDRESS) &&
+              (receiver == own_receiver || from->receiver != own_receiver);
   if (!*is_meant) return BRAMAH_OK;
   if (strcmp(from->channel, f->channel) != 0)
     return bramah__log_fail(c->reader, BRAMAH_E_REFERENCE, m->name, c->line, 0,
                             "this message comes on two channels, %s and %s: say which one the DBC file is of "
                             "('log: {dbc: %s=FILE.dbc}' in the study)",
                             from->channel, f->channel, from->channel);
-  if (from->sender == sender) return BRAMAH_OK;
-  const int one = own == NULL_ADDRESS || sender != own ? sender : from->sender;
-  return bramah__log_fail(
-      c->reader, BRAMAH_E_REFERENCE, m->name, c->line, 0,
-      "this message of J1939 comes from two senders, 0x%02X and 0x%02X: give each of them a message with its "
-      "address in the DBC (BO_ %lu is that of 0x%02X)",
-      (unsigned)from->sender, (unsigned)sender,
-      (unsigned long)((m->id & UINT32_C(0x1fffff00)) | (unsigned)one | EXTENDED), (unsigned)one);
+  const int is_sender = from->sender != sender;
+  if (!is_sender && from->receiver == receiver) return BRAMAH_OK;
+  const int first = is_sender ? from->sender : from->receiver, now = is_sender ? sender : receiver;
+  const int one = (is_sender && own == NULL_ADDRESS) || now != (is_sender ? own : own_receiver) ? now : first;
+  const uint32_t wanted = is_sender ? (m->id & UINT32_C(0x1fffff00)) | (uint32_t)one
+                                    : (m->id & UINT32_C(0x1fff00ff)) | (uint32_t)one << 8;
+  return bramah__log_fail(c->reader, BRAMAH_E_REFERENCE, m->name, c->line, 0,
+                          "this message of J1939 %s, 0x%02X and 0x%02X: give each of them a message with its "
+                          "address in the DBC (BO_ %lu is that of 0x%02X)",
+                          is_sender ? "comes from two senders" : "goes to two receivers", (unsigned)first,
+                          (unsigned)now, (unsigned long)(wanted | EXTENDED), (unsigned)one);
 }
 
 /* ---- opening ---- */

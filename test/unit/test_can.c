@@ -250,6 +250,35 @@ TEST(senders_of_j1939)
   ck_assert_str_eq(rows, "1000000000 TSC1.mode=5\n1100000000 A.s=6\n1300000000 B1.b=8\n1400000000 B.c=9\n");
 }
 
+/* What goes to one receiver is no sample of what goes to another. */
+static const struct {
+  const char *dbc, *log, *rows;
+} addressed[] = {
+    {"BO_ 2348810243 A: 1 X\n SG_ s : 0|8@1+ (1,0) [0|0] \"\" X\n",
+     "(1.0) can0 0C000003#05\n(1.1) can0 0C000F03#06\n(1.2) can0 18000003#07\n",
+     "1000000000 A.s=5\n1200000000 A.s=7\n"},
+    {"BO_ 2348810243 A: 1 X\n SG_ s : 0|8@1+ (1,0) [0|0] \"\" X\n"
+     "BO_ 2348814083 B: 1 X\n SG_ s : 0|8@1+ (1,0) [0|0] \"\" X\n",
+     "(1.0) can0 18000F03#05\n(1.1) can0 18000003#06\n(1.2) can0 18001003#07\n",
+     "1000000000 B.s=5\n1100000000 A.s=6\n"},
+    {"BO_ 2348875774 A: 1 X\n SG_ s : 0|8@1+ (1,0) [0|0] \"\" X\n",
+     "(1.0) can0 18000F03#05\n(1.1) can0 18000003#06\n", NULL},
+};
+
+EACH_TEST(receivers_of_j1939, 0, sizeof addressed / sizeof addressed[0])
+{
+  char text[512], rows[256];
+  bramah_diag diag = {0};
+  snprintf(text, sizeof text, "%sBA_ \"ProtocolType\" \"J1939\";\n", addressed[_i].dbc);
+  put_text(dbc, text);
+  put_text(path, addressed[_i].log);
+  const bramah_status status = read_log(rows, sizeof rows, &diag);
+  ck_assert_msg(status == (addressed[_i].rows ? BRAMAH_OK : BRAMAH_E_REFERENCE), "%s", diag.message);
+  if (addressed[_i].rows) ck_assert_str_eq(rows, addressed[_i].rows);
+  if (!addressed[_i].rows)
+    ck_assert_msg(strstr(diag.message, "goes to two receivers, 0x0F and 0x00") != NULL, "%s", diag.message);
+}
+
 /* As a default of its attribute, too, which the file may state otherwise. */
 TEST(j1939_may_be_a_default)
 {
