@@ -247,10 +247,12 @@ static bramah_status find_changes(bramah__channels *c, const char *path, bramah_
   bins->n = (size_t)(duration / bins->length);
   bins->lag = (size_t)fmax(2.0, round(lag / bins->length));
   bins->half = (size_t)(0.5 * averaged / bins->length);
-  if (bins->n < FEWEST_BINS)
-    return bramah__failf(diag, BRAMAH_E_EMPTY, path, 0, NULL,
-                         "%.3g s with a row every %.3g s are too few to tell the columns apart", duration,
-                         step);
+  const size_t fewest = 2 * bins->lag + 1 > FEWEST_BINS ? 2 * bins->lag + 1 : FEWEST_BINS;
+  if (bins->n < fewest)
+    return bramah__failf(
+        diag, BRAMAH_E_EMPTY, path, 0, NULL,
+        "%.3g s with a row every %.3g s are too few to tell the columns apart: more than %.3g s are needed",
+        duration, step, (double)(fewest - 1) * bins->length);
   double *work = calloc(3 * c->n_rows + 2 * bins->n + 1, sizeof *work);
   if (!work) return bramah__fail_memory(diag);
   for (size_t i = 0; i < c->n; i++) {

@@ -166,10 +166,16 @@ static bramah__element element_of(hid_t type)
   return H5Tget_sign(type) == H5T_SGN_NONE ? BRAMAH__U64 : BRAMAH__I64;
 }
 
+/* Of a damaged file HDF5 would look for bits where there are none. */
 static int is_number(hid_t type)
 {
   const H5T_class_t c = H5Tget_class(type);
-  return (c == H5T_INTEGER || c == H5T_FLOAT) && H5Tget_size(type) <= 16;
+  const size_t size = H5Tget_size(type), bits = 8 * size;
+  size_t s = 0, e = 0, m = 0, ne = 0, nm = 0;
+  if ((c != H5T_INTEGER && c != H5T_FLOAT) || size > 16) return 0;
+  if (c == H5T_FLOAT && H5Tget_fields(type, &s, &e, &ne, &m, &nm) < 0) return 0;
+  const size_t n = H5Tget_precision(type);
+  return n && (size_t)H5Tget_offset(type) + n <= bits && s < bits && e + ne <= bits && m + nm <= bits;
 }
 
 /* Columns of a dataset or of a member of a table; `wrong`: why there are none. */
@@ -299,7 +305,11 @@ static bramah_status add_dataset(const scope *group, hid_t id, const char *path)
       }
       char *member = H5Tget_member_name(type, (unsigned)i);
       const hid_t of = H5Tget_member_type(type, (unsigned)i);
-      if (member && of >= 0) status = add_columns(&in, &like, member, of, NULL, NULL);
+      const int is_inside =
+          of >= 0 && H5Tget_member_offset(type, (unsigned)i) + H5Tget_size(of) <= H5Tget_size(type);
+      if (member && of >= 0)
+        status = add_columns(&in, &like, member, of, NULL,
+                             is_inside ? NULL : "lies outside of its record: the file is damaged");
       if (of >= 0) H5Tclose(of);
       H5free_memory(member);
     }

@@ -251,6 +251,33 @@ TEST(storage_in_other_files_is_refused)
   is_refused("/x", NULL, "lies in another file");
 }
 
+/* HDF5 itself would read behind the record. */
+TEST(a_damaged_record_is_refused)
+{
+  static const char name[8] = "counts";
+  static char bytes[1 << 16];
+  const struct record {
+    double t;
+    int counts;
+  } rows[] = {{0, 1}, {1, 2}};
+  const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof rows[0]);
+  H5Tinsert(type, "t", HOFFSET(struct record, t), H5T_NATIVE_DOUBLE);
+  H5Tinsert(type, name, HOFFSET(struct record, counts), H5T_NATIVE_INT);
+  put("/table", type, rows, 2, 1, 0, NULL);
+  put("/p", H5T_NATIVE_DOUBLE, rows, 2, 1, 0, NULL);
+  H5Tclose(type);
+  H5Fclose(file);
+  file = -1;
+  FILE *f = fopen(path, "rb+");
+  const size_t n = fread(bytes, 1, sizeof bytes, f);
+  const char *at = memmem(bytes, n, name, sizeof name);
+  ck_assert_ptr_nonnull(at);
+  fseek(f, (long)(at - bytes) + 9, SEEK_SET); /* where it begins in the record, times 256 */
+  fputc(1, f);
+  fclose(f);
+  is_refused("counts", NULL, "lies outside of its record");
+}
+
 /* Rows that nobody wrote are no samples. */
 TEST(what_was_never_written_is_refused)
 {
