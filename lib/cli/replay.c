@@ -456,6 +456,8 @@ static int read_request(const cli_arguments *arguments, cli_replay_request *q)
     const int live = cli_datagram_port(q->logs[i], &q->port);
     if (live < 0) return cli_wrong_use(command, "'%s' is not udp: and a port from 1 to 65535", q->logs[i]);
     if (live && q->n_logs > 1) return cli_wrong_use(command, "'%s' goes with no other log", q->logs[i]);
+    if (live && q->smooth)
+      return cli_wrong_use(command, "--smooth needs a file: it is read a second time, not '%s'", q->logs[i]);
   }
   if (q->plot && (n < 5 || strcmp(q->plot + n - 4, ".svg") != 0))
     return cli_wrong_use(command, "--plot needs a file that ends in .svg, not '%s'", q->plot);

@@ -27,6 +27,8 @@ run 2 replay study.yaml udp:0 --output -
 says err "'udp:0' is not udp: and a port from 1 to 65535"
 run 2 replay study.yaml udp:9000 log.csv --output -
 says err "'udp:9000' goes with no other log"
+run 2 replay study.yaml udp:9000 --output - --smooth s.csv
+says err "--smooth needs a file: it is read a second time, not 'udp:9000'"
 run 2 replay
 says err 'an argument is missing: STUDY LOG'
 run 2 replay a b
