@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 typedef enum bramah_mapped_role {
-  BRAMAH_MAPPED_TO_NOTHING = 0, /* what it is was not found */
+  BRAMAH_MAPPED_TO_NOTHING = 0, /* what it is was not found; without a doubt: another time */
   BRAMAH_MAPPED_TO_TIME = 1,
   BRAMAH_MAPPED_TO_INPUT = 2,
   BRAMAH_MAPPED_TO_SENSOR = 3

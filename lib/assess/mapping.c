@@ -568,6 +568,9 @@ static void put_column(const search *s, size_t k, bramah_mapped_column *out)
       put_input(s, k, i, out);
       return;
     }
+  const bramah_dimension *d = &y->dimension;
+  if (y->is_known && d->s == 2 && !d->m && !d->kg && !d->volt && !d->rad)
+    return; /* another time: no sensor measures one */
   if (y->n < 20)
     doubt(out, "has %llu samples", (unsigned long long)y->n);
   else if (y->least == y->most)

@@ -157,7 +157,7 @@ static void put_study(FILE *file, const bramah_mapping *m, const bramah_machine_
     if (c->role != BRAMAH_MAPPED_TO_NOTHING) continue;
     fputs("\n# left out: ", file);
     put_text(file, c->name);
-    fprintf(file, " %s\n", c->doubt);
+    fprintf(file, " %s\n", c->doubt[0] ? c->doubt : "is another time");
   }
   put_filter(file, machine);
 }
@@ -246,7 +246,7 @@ const cli_command cli_map = {
                "columns as "
                "commands.\nEach column gets sensor or command, unit, sign, scatter, rate, delay and the "
                "evidence for it, "
-               "as a study to edit.\n\nThe exit code is 3 if a column is doubtful or left out.\n",
+               "as a study to edit.\n\nThe exit code is 3 if a column is doubtful.\n",
     .example = "bramah map log.csv excavator.yaml --output study.yaml",
     .min_operands = 2,
     .max_operands = 2,

@@ -155,14 +155,16 @@ class Map(unittest.TestCase):
             head, *rows = csv.reader(file)
         with open(log, "w", newline="") as file:
             out = csv.writer(file)
-            out.writerow(["Time", "valve.command[-]", "angle (deg)", "angle_(deg)[furlong]", "still[Pa]", "off[Pa]"])
+            out.writerow(["Time", "valve.command[-]", "angle (deg)", "angle_(deg)[furlong]", "still[Pa]", "off[Pa]", "stamp[ms]"])
             for k, row in enumerate(rows):
                 date = f"2024-03-05T12:00:{k // 1000:02d}.{k % 1000:03d}Z"
-                out.writerow([date, row[1], repr(float(row[2]) * 57.29577951308232 - 161.8), row[3], 0, 0])
+                out.writerow([date, row[1], repr(float(row[2]) * 57.29577951308232 - 161.8), row[3], 0, 0, 2 * k])
         run = self.run_map(log, machine, "--output", "study.yaml")
         self.assertEqual(run.returncode, 3, run.stderr)
         study = yaml.safe_load((self.folder / "study.yaml").read_text())
         self.assertEqual(study["time"], {"column": "Time"})
+        self.assertIn("left out: 'stamp' is another time", (self.folder / "study.yaml").read_text())
+        self.assertIn("2 of 7 columns doubtful", run.stdout + run.stderr)
         self.assertEqual(study["inputs"], {"valve": {"column": "valve.command", "unit": "V"}})
         angle, rate = study["sensors"]["angle__deg_"], study["sensors"]["angle__deg__4"]
         self.assertAlmostEqual(float(angle["offset"].split()[0]), 161.8, delta=0.1)
