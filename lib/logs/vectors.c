@@ -25,6 +25,8 @@ size_t bramah__element_size(bramah__element element)
   return sizes[element];
 }
 
+const char *bramah__time_name(size_t k) { return k < TIME_NAMES ? time_names[k] : NULL; }
+
 int bramah__is_time_name(const char *name)
 {
   for (size_t i = 0; i < TIME_NAMES; i++)

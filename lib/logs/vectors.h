@@ -63,6 +63,8 @@ typedef struct bramah__vectors {
 size_t bramah__element_size(bramah__element element);
 /* Room for one more: NULL where there is none. */
 void *bramah__vectors_grow(void *list, size_t n, size_t size);
+/* Names of times in the order in which they are looked for, NULL behind the last one. */
+const char *bramah__time_name(size_t k);
 /* Is a vector of this name (its last part) taken for the time of its group? */
 int bramah__is_time_name(const char *name);
 /* "seconds" is "s", as units of time are written out; other texts are as they are. */

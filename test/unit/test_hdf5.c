@@ -158,6 +158,16 @@ TEST(blocks_and_matrices)
   column_is(open_log(), "stamp", "s", N, t);
 }
 
+/* The clock, not another name for times, tells which way matrices lie. */
+TEST(the_first_name_for_times_counts)
+{
+  const double t[] = {0, 1, 2}, stamp[] = {0, 1}, x[] = {1, 2, 3, 4, 5, 6};
+  put("/TIME", H5T_NATIVE_DOUBLE, stamp, 2, 1, 0, "s");
+  put("/t", H5T_NATIVE_DOUBLE, t, 3, 1, 0, "s");
+  put("/x", H5T_NATIVE_DOUBLE, x, 2, 3, 0, NULL);
+  column_is(open_log(), "/x[1]", NULL, 3, (const double[]){4, 5, 6});
+}
+
 TEST(a_cut_file_is_told)
 {
   const double t[] = {0, 1};
