@@ -14,7 +14,7 @@
 
 enum { HEAD = 144, OBJECT = 16, STAMP = 16, LARGEST = 16 << 20, MOST_EXPANSION = 1032 };
 enum { CAN_MESSAGE = 1, CONTAINER = 10, CAN_MESSAGE2 = 86, CAN_FD_MESSAGE = 100, CAN_FD_MESSAGE_64 = 101 };
-enum { TEN_MICROSECONDS = 1, REMOTE = 0x80, REMOTE_64 = 0x10 };
+enum { TEN_MICROSECONDS = 1, REMOTE = 0x80, REMOTE_64 = 0x10, ASKED_TO_SEND = 2 /* a direction */ };
 
 struct bramah__blf {
   bramah_log_reader *reader;
@@ -213,6 +213,7 @@ static int read_object(const unsigned char *o, size_t size, bramah__can_frame *f
   f->time_ns = stamp < INT64_MAX / unit ? (int64_t)(stamp * unit) : INT64_MAX; /* which is beyond all years */
   const uint32_t id = word(body + 4);
   if (is_64 ? word(body + 12) & REMOTE_64 : body[2] & REMOTE) return 0;
+  if ((is_64 ? body[34] : body[2] & 0xf) == ASKED_TO_SEND) return 0;
   const unsigned n = is_64 ? body[2] : is_fd ? body[14] : body[3] > 8 ? 8 : body[3];
   const size_t end = is_64 && body[35] >= head + least && body[35] < size ? body[35] : size;
   const size_t has = end - head - least < n ? end - head - least : n;

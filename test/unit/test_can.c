@@ -601,13 +601,18 @@ TEST(reads_short_frames_of_blf)
   static const unsigned char others[40 + 8 + 8] = {
       1, 15, 64, 0, 0x2c, 1, 0, 0, [35] = 32 + 40 + 8, [40] = 7, [48] = 1, 2, 3, 4, 5, 6, 7, 8};
   static const unsigned char late[40] = {1, 15, 64, 0, 0x2c, 1, 0, 0};
-  unsigned char file[2048] = "LOGG\x90", objects[512];
+  /* What was only asked to be sent comes again when it is sent. */
+  static const unsigned char asked[16] = {1, 0, 2, 1, 0x2c, 1, 0, 0, 9},
+                             asked_64[48] = {1, 1, 1, 0, 0x2c, 1, 0, 0, [34] = 2, [40] = 9};
+  unsigned char file[2048] = "LOGG\x90", objects[1024];
   char rows[1024];
   bramah_diag diag = {0};
   put_text(dbc,
            "BO_ 300 Fd: 64 X\n SG_ a : 0|8@1+ (1,0) [0|0] \"\" X\n SG_ b : 64|8@1+ (1,0) [0|0] \"\" X\n");
   size_t n = object(objects, 101, 1, left_out, sizeof left_out);
   n += object(objects + n, 101, 2, others, sizeof others);
+  n += object(objects + n, 1, 3, asked, sizeof asked);
+  n += object(objects + n, 101, 4, asked_64, sizeof asked_64);
   put(path, file, 144 + contain(file + 144, objects, n, n, 0));
   const bramah_status status = read_log(rows, sizeof rows, &diag);
   ck_assert_msg(!status, "%s", diag.message);
