@@ -118,7 +118,11 @@ static bramah_status list_messages(bramah_log_reader *reader, bramah__block *b, 
     const bramah__span time = field(r.header, "time");
     if (all && r.op == OP_CONNECTION)
       status = add_connection(reader, r.header, (bramah__span){from + r.data, (size_t)r.n});
-    if (r.op == OP_MESSAGE && time.n == 8 && number_of(r.header, "conn", 4, &id) && id < BRAMAH__TOPICS_IDS)
+    if (r.op == OP_MESSAGE &&
+        (time.n != 8 || !number_of(r.header, "conn", 4, &id) || id >= BRAMAH__TOPICS_IDS))
+      return bramah__topics_damaged(reader, b->piece.offset,
+                                    "a message does not say when it came, or from where");
+    if (r.op == OP_MESSAGE)
       status =
           bramah__block_add(reader, b, all, (unsigned)id, time_of(time.at), 0, from + r.data, (size_t)r.n);
     if (status) return status;

@@ -262,7 +262,10 @@ static bramah_status list_messages(bramah_log_reader *reader, bramah__block *b, 
     bramah_status status = BRAMAH_OK;
     if (all && code == BRAMAH__MCAP_SCHEMA) status = add_schema(reader, data, n);
     if (all && code == BRAMAH__MCAP_CHANNEL) status = add_channel(reader, data, n);
-    if (code == BRAMAH__MCAP_MESSAGE && n >= BRAMAH__MCAP_MESSAGE_HEAD)
+    if (code == BRAMAH__MCAP_MESSAGE && n < BRAMAH__MCAP_MESSAGE_HEAD)
+      return bramah__topics_damaged(reader, b->piece.offset,
+                                    "a message does not say when it came, or from where");
+    if (code == BRAMAH__MCAP_MESSAGE)
       status = bramah__block_add(reader, b, all, (unsigned)bramah__mcap_number(data, 2),
                                  bramah__mcap_number(data + 6, 8), bramah__mcap_number(data + 14, 8),
                                  data + BRAMAH__MCAP_MESSAGE_HEAD, n - BRAMAH__MCAP_MESSAGE_HEAD);

@@ -40,10 +40,11 @@ typedef struct bramah__message_member {
   struct bramah__message_type *type; /* of structs; NULL: no definition */
   char *type_name;                   /* of structs, until all are known */
   bramah__message_count count;
-  uint32_t n;   /* of a fixed array */
-  int number;   /* Protobuf: of the field */
-  int wire;     /* Protobuf: its type in the descriptor */
-  int implicit; /* Protobuf: what is not there is 0 */
+  uint32_t n;     /* of a fixed array */
+  int number;     /* Protobuf: of the field */
+  int wire;       /* Protobuf: its type in the descriptor */
+  int implicit;   /* Protobuf: what is not there is 0 */
+  uint32_t oneof; /* Protobuf: of which it is one, from 1; 0: of none */
 } bramah__message_member;
 
 typedef struct bramah__message_type {
@@ -86,8 +87,10 @@ typedef struct bramah__slot {
   int depth;           /* of an array */
   size_t stop;         /* of the parts of a struct: none behind is wanted */
   size_t seen;         /* Protobuf: in the message that is read, so often */
-  int64_t pair[2];     /* Protobuf: seconds and nanoseconds of a time, as far as they were met */
-  uint32_t *places;    /* JSON: the parts by name, [room] numbers from 1; 0: none */
+  uint32_t
+      last; /* Protobuf: the part that came last of the oneof with the number of this one; from 1, 0: none */
+  int64_t pair[2];  /* Protobuf: seconds and nanoseconds of a time, as far as they were met */
+  uint32_t *places; /* JSON: the parts by name, [room] numbers from 1; 0: none */
   size_t room;
 } bramah__slot;
 

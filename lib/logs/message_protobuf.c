@@ -4,6 +4,7 @@
 #define _GNU_SOURCE /* strndup, qsort_r */
 #include "lib/logs/message.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,8 @@ static int take_field(const unsigned char **at, const unsigned char *end, int de
 typedef struct description {
   const char *name, *type_name;
   size_t n_name, n_type_name;
-  int number, label, type, is_optional, is_in_oneof;
+  int number, label, type, is_optional;
+  uint32_t oneof; /* from 1; 0: none */
 } description;
 
 static bramah__message_kind kind_of(int type)
@@ -115,7 +117,7 @@ static int describe(const field *of, description *d)
     if (f.number == 3 && f.value <= 0x1FFFFFFF) d->number = (int)f.value;
     if (f.number == 4 && f.value < 4) d->label = (int)f.value;
     if (f.number == 5 && f.value < 64) d->type = (int)f.value;
-    d->is_in_oneof |= f.number == 9;
+    if (f.number == 9) d->oneof = f.value < BRAMAH__MESSAGE_SLOTS ? (uint32_t)f.value + 1 : UINT32_MAX;
     d->is_optional |= f.number == 17 && f.value;
   }
   return d->n_name > 0 && d->number > 0;
@@ -131,7 +133,8 @@ static int add_field(bramah__schema *schema, bramah__message_type *type, const f
   m->wire = d.type;
   m->kind = kind_of(d.type);
   m->count = d.label == 3 ? BRAMAH__MESSAGE_SEQUENCE : BRAMAH__MESSAGE_ONE;
-  m->implicit = is_proto3 && !m->count && !d.is_optional && !d.is_in_oneof && m->kind < BRAMAH__MESSAGE_TEXT;
+  m->implicit = is_proto3 && !m->count && !d.is_optional && !d.oneof && m->kind < BRAMAH__MESSAGE_TEXT;
+  m->oneof = d.is_optional ? 0 : d.oneof; /* what is optional is the only one of its own */
   if (m->kind != BRAMAH__MESSAGE_STRUCT) return 1;
   const size_t dot = d.n_type_name > 0 && d.type_name[0] == '.';
   m->type_name = strndup(d.n_type_name ? d.type_name + dot : "", d.n_type_name - dot);
@@ -339,6 +342,36 @@ static size_t find_member(const bramah__message_type *type, int number, size_t h
                                                                                : SIZE_MAX;
 }
 
+/* A message that comes in several parts is one: what of it was met is known until its end. */
+static void forget(bramah__slot *slot, int only_wanted)
+{
+  slot->seen = 0;
+  slot->last = 0;
+  slot->pair[0] = slot->pair[1] = 0;
+  const size_t n = only_wanted ? slot->stop : slot->n;
+  for (size_t i = 0; i < n; i++) forget(&slot->parts[i], only_wanted);
+}
+
+/* What was met is none. */
+static void take_back(bramah__message *m, const bramah__slot *slot)
+{
+  if (bramah__message_wants(m, slot)) {
+    m->reader->values[slot->column] = NAN;
+    m->reader->present[slot->column] = 0;
+  }
+  for (size_t i = 0; i < slot->stop; i++) take_back(m, &slot->parts[i]);
+}
+
+/* Of the members of a oneof the one that comes last counts. A type has no more of them than it has members. */
+static void choose(bramah__message *m, bramah__slot *slot, uint32_t oneof, size_t member)
+{
+  if (!m->reader || oneof > slot->n) return;
+  bramah__slot *of = &slot->parts[oneof - 1];
+  bramah__slot *before = of->last && of->last != member + 1 ? &slot->parts[of->last - 1] : NULL;
+  if (before && before->is_wanted) take_back(m, before), forget(before, 1);
+  of->last = (uint32_t)member + 1;
+}
+
 static int walk(bramah__message *m, const bramah__message_type *type, bramah__slot *slot, const field *of)
 {
   const unsigned char *at = of->at, *end = at + of->length;
@@ -352,19 +385,11 @@ static int walk(bramah__message *m, const bramah__message_type *type, bramah__sl
     const size_t i = find_member(type, f.number, next);
     if (i == SIZE_MAX) continue;
     next = i;
+    if (type->members[i].oneof) choose(m, slot, type->members[i].oneof, i);
     if (!m->reader || slot->parts[i].is_wanted) done = walk_field(m, &type->members[i], &slot->parts[i], &f);
   }
   m->depth--;
   return done;
-}
-
-/* A message that comes in several parts is one: what of it was met is known until its end. */
-static void forget(bramah__slot *slot, int only_wanted)
-{
-  slot->seen = 0;
-  slot->pair[0] = slot->pair[1] = 0;
-  const size_t n = only_wanted ? slot->stop : slot->n;
-  for (size_t i = 0; i < n; i++) forget(&slot->parts[i], only_wanted);
 }
 
 /* What was not sent of the messages that were, and is 0. */

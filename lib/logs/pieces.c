@@ -32,23 +32,6 @@ enum {
 
 /* ---- the file ---- */
 
-bramah_status bramah__topics_open(bramah_log_reader *reader)
-{
-  struct stat info;
-  bramah__topics *t = reader->source = calloc(1, sizeof *t);
-  if (!t) return bramah__log_fail_memory(reader);
-  if (fstat(reader->fd, &info) != 0) return bramah__log_fail_system(reader, "cannot read: ", errno);
-  t->size = (uint64_t)info.st_size;
-  t->window = malloc(t->size < WINDOW ? (size_t)t->size + 1 : WINDOW);
-  if (!t->window) return bramah__log_fail_memory(reader);
-  t->budget = BRAMAH__MESSAGE_SLOTS;
-  reader->format.delimiter = ',';
-  reader->format.decimal = '.';
-  reader->format.no_header = reader->format.skip = 0;
-  reader->format.units = BRAMAH_LOG_UNITS_HEADER;
-  return BRAMAH_OK;
-}
-
 void bramah__topics_close(bramah_log_reader *reader)
 {
   bramah__topics *t = reader->source;
@@ -113,6 +96,45 @@ bramah_status bramah__topics_look(bramah_log_reader *reader, uint64_t offset, si
     t->window_n = more;
   }
   *out = t->window + (offset - t->window_at);
+  return BRAMAH_OK;
+}
+
+/* Where the power went, zeros stand for what was not written yet: the file ends before them. A cut one may end with a few of
+ * its own. */
+static bramah_status leave_zeros(bramah_log_reader *reader)
+{
+  enum { MOST = 64 };
+  bramah__topics *t = reader->source;
+  const unsigned char *at;
+  uint64_t end = t->size;
+  for (size_t n = 0; end && !n;) {
+    n = end < WINDOW ? (size_t)end : WINDOW;
+    const bramah_status status = bramah__topics_look(reader, end - n, n, &at);
+    if (status) return status;
+    end -= n;
+    while (n && !at[n - 1]) n--;
+    end += n;
+  }
+  if (t->size - end >= MOST) t->size = end;
+  return BRAMAH_OK;
+}
+
+bramah_status bramah__topics_open(bramah_log_reader *reader)
+{
+  struct stat info;
+  bramah__topics *t = reader->source = calloc(1, sizeof *t);
+  if (!t) return bramah__log_fail_memory(reader);
+  if (fstat(reader->fd, &info) != 0) return bramah__log_fail_system(reader, "cannot read: ", errno);
+  t->size = (uint64_t)info.st_size;
+  t->window = malloc(t->size < WINDOW ? (size_t)t->size + 1 : WINDOW);
+  if (!t->window) return bramah__log_fail_memory(reader);
+  const bramah_status status = leave_zeros(reader);
+  if (status) return status;
+  t->budget = BRAMAH__MESSAGE_SLOTS;
+  reader->format.delimiter = ',';
+  reader->format.decimal = '.';
+  reader->format.no_header = reader->format.skip = 0;
+  reader->format.units = BRAMAH_LOG_UNITS_HEADER;
   return BRAMAH_OK;
 }
 
@@ -268,17 +290,45 @@ void bramah__block_free(bramah__block *block)
   *block = (bramah__block){0};
 }
 
+/* A piece that asks for too much memory. */
+static bramah_status fail_held(bramah_log_reader *reader, const bramah__piece *piece)
+{
+  const bramah__topics *t = reader->source;
+  return bramah__log_fail(
+      reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,
+      "more than 32 MiB of the file must be in memory at the same time, because of %s at byte %llu: "
+      "write it anew with chunks of a few MiB in the order of time (%s)",
+      t->n_blocks ? "chunks that overlap in time" : "a long chunk", (unsigned long long)piece->offset,
+      t->how_to_sort);
+}
+
+/* A message of which nobody knows what it is. */
+static bramah_status fail_unknown(bramah_log_reader *reader, const bramah__block *block, unsigned id)
+{
+  char what[128];
+  if (reader->format.skip_bad_rows) {
+    if (!reader->skipped_rows++) reader->first_skipped = reader->row_line;
+    return BRAMAH_OK;
+  }
+  snprintf(what, sizeof what, "there is a message of the %s %u, which no record describes",
+           reader->kind == &bramah__log_bag ? "connection" : "channel", id);
+  return bramah__topics_damaged(reader, block->piece.offset, what);
+}
+
 bramah_status bramah__block_add(bramah_log_reader *reader, bramah__block *block, int all, unsigned id,
                                 uint64_t time, uint64_t sent, const unsigned char *data, size_t n)
 {
   const bramah__topics *t = reader->source;
   const uint32_t of = bramah__ids_find(&t->of_id, id);
-  if (!of || (!all && !t->channels[of - 1].root.is_wanted)) return BRAMAH_OK;
+  if (!of) return all ? BRAMAH_OK : fail_unknown(reader, block, id);
+  if (!all && !t->channels[of - 1].root.is_wanted) return BRAMAH_OK;
   if (time < block->piece.first || time > block->piece.last)
     return bramah__topics_damaged(reader, block->piece.offset,
                                   "a chunk holds a message from outside the times it states");
   if (block->n == block->room) {
-    const size_t room = block->room ? 2 * block->room : 1024;
+    const size_t room = block->room ? 2 * block->room : 64;
+    if (block->size + room * sizeof *block->entries + t->held > BRAMAH__TOPICS_HELD)
+      return fail_held(reader, &block->piece);
     bramah__entry *entries = realloc(block->entries, room * sizeof *entries);
     if (!entries) return bramah__log_fail_memory(reader);
     block->entries = entries;
@@ -319,12 +369,7 @@ bramah_status bramah__topics_load(bramah_log_reader *reader, const bramah__piece
   *block = (bramah__block){.piece = *p};
   if (p->length > BRAMAH__TOPICS_HELD || p->size > BRAMAH__TOPICS_HELD ||
       p->length + p->size + t->held > BRAMAH__TOPICS_HELD)
-    return bramah__log_fail(
-        reader, BRAMAH_E_UNSUPPORTED, NULL, 0, 0,
-        "more than 32 MiB of the file must be in memory at the same time, because of %s at byte %llu: "
-        "write it anew with chunks of a few MiB in the order of time (%s)",
-        t->n_blocks ? "chunks that overlap in time" : "a long chunk", (unsigned long long)p->offset,
-        t->how_to_sort);
+    return fail_held(reader, p);
   unsigned char *from = malloc((size_t)p->length + 1);
   block->bytes = malloc((size_t)p->size + 1);
   bramah_status status = from && block->bytes

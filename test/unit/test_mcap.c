@@ -881,6 +881,90 @@ EACH_TEST(refuses_chunks_of_bags_that_are_not_what_they_state, 0, 12)
   bramah_log_close(reader);
 }
 
+/* How many rows the first n bytes of the file give, and zeros behind them; -1: an error. */
+static int count_rows(size_t n, size_t zeros, int *is_cut)
+{
+  static made keep;
+  bramah_log_reader *reader = NULL;
+  double values[16];
+  unsigned char present[16];
+  int end = 0, rows = 0;
+  keep = file;
+  memset(file.bytes + n, 0, zeros);
+  save(n + zeros);
+  file = keep;
+  bramah_status status = bramah_log_open(path, NULL, NULL, &reader);
+  while (!status && !(status = bramah_log_next(reader, values, present, &end, NULL)) && !end) rows++;
+  *is_cut = !status && bramah_log_get_info(reader).is_cut;
+  bramah_log_close(reader);
+  return status ? -1 : rows;
+}
+
+/* What was not written yet when the power went: what a cut file gives, but for a last row that ends with zeros. */
+EACH_TEST(reads_files_that_end_with_zeros, 0, 6)
+{
+  if (_i < 3 ? !make_bag(((const char *[]){"none", "lz4", "bz2"})[_i], 1)
+             : !make_overlap(compressions[_i - 3]))
+    return;
+  int is_cut, is_cut_2;
+  for (size_t k = 60; k < file.n; k += 67) {
+    const int cut = count_rows(k, 0, &is_cut), zeros = count_rows(k, 5000, &is_cut_2);
+    ck_assert_int_ge(zeros, cut - 1);
+    ck_assert_int_le(zeros, cut);
+    ck_assert_int_eq(is_cut_2, zeros >= 0 && (zeros < cut || is_cut));
+  }
+  ck_assert_int_eq(count_rows(file.n, 5000, &is_cut), _i < 3 ? 4 : 6);
+  if (_i >= 3) ck_assert_int_eq(is_cut, 0);
+}
+
+/* Messages of a connection (channel) that no record describes are not dropped without a word. */
+EACH_TEST(tells_of_messages_that_nothing_describes, 0, 2)
+{
+  if (_i) {
+    begin_file();
+    put_channel(&file, 1, 0, "/a", "json");
+    put_json(&file, 1, 1, "{\"x\":1}"), put_json(&file, 2, 2, "{\"x\":2}"),
+        put_json(&file, 1, 3, "{\"x\":3}");
+    end_file();
+  } else {
+    file.n = inner.n = body.n = 0;
+    put(&file, "#ROSBAG V2.0\n", 13);
+    put_connection(&inner, 1, "/a", "rig/A", "uint8 x\n");
+    put_bag_message(&inner, 1, 1, 0, "\1", 1), put_bag_message(&inner, 2, 2, 0, "\2", 1),
+        put_bag_message(&inner, 1, 3, 0, "\3", 1);
+    put_bag_chunk("none", (const uint64_t[]){1, 2, 3}, 3);
+  }
+  save(file.n);
+  has(cells("x", 0), _i ? "message of the channel 2, which no record describes"
+                        : "message of the connection 2, which no record describes");
+  ck_assert_str_eq(cells("x", 1), "1 3");
+  bramah_log_reader *reader = open_it(1);
+  double values[4];
+  unsigned char present[4];
+  for (int end = 0; !end;) ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+  ck_assert_uint_eq(bramah_log_get_info(reader).bad_rows, 1);
+  bramah_log_close(reader);
+}
+
+/* What is known of each message takes memory, too. */
+TEST(bounds_the_memory_of_many_small_messages)
+{
+  ck_assert(make_bag("none", 1));
+  bramah_log_reader *reader = open_it(0);
+  bramah__topics *t = reader->source;
+  bramah__block b = {.piece = {.last = UINT64_MAX}};
+  bramah_status status = BRAMAH_OK;
+  size_t n = 0;
+  t->held = BRAMAH__TOPICS_HELD - (1 << 20);
+  while (!status && n < 1 << 20) status = bramah__block_add(reader, &b, 1, 0, n++, 0, NULL, 0);
+  ck_assert_int_eq(status, BRAMAH_E_UNSUPPORTED);
+  has(reader->failure.message, "more than 32 MiB of the file must be in memory");
+  ck_assert_uint_ge(b.n, 1 << 14);
+  ck_assert_uint_le(b.room * sizeof *b.entries, 1 << 20);
+  bramah__block_free(&b);
+  bramah_log_close(reader);
+}
+
 /* Cut anywhere: the rows that are whole, and no other error than that there is nothing; bags of other kinds are refused. */
 TEST(reads_cut_bags_and_refuses_others)
 {
@@ -932,6 +1016,7 @@ static void put_part(made *m, int number, const void *data, size_t n)
   put(m, data, n);
 }
 
+/* is_optional 2: one of the oneof 0. */
 static void put_field(made *m, const char *name, int number, int label, int type, int is_optional)
 {
   made field = {.n = 0};
@@ -939,7 +1024,8 @@ static void put_field(made *m, const char *name, int number, int label, int type
   put_varint(&field, 3 << 3), put_varint(&field, (uint64_t)number);
   put_varint(&field, 4 << 3), put_varint(&field, (uint64_t)label);
   put_varint(&field, 5 << 3), put_varint(&field, (uint64_t)type);
-  if (is_optional) put_varint(&field, 17 << 3), put_varint(&field, 1);
+  if (is_optional == 1) put_varint(&field, 17 << 3), put_varint(&field, 1);
+  if (is_optional == 2) put_varint(&field, 9 << 3), put_varint(&field, 0);
   put_part(m, 2, field.bytes, field.n);
 }
 
@@ -1044,6 +1130,50 @@ TEST(reads_protobuf)
   ck_assert_str_eq(cells("many[0]", 1), "1 6");
   ck_assert_str_eq(cells("many[1]", 1), "-1 -");
   has(cells("x", 0), "0 2.5 !a message is not what its schema says");
+}
+
+TEST(takes_the_last_of_a_oneof)
+{
+  static made types[2], message;
+  types[0].n = types[1].n = message.n = 0;
+  put_part(&types[0], 1, "Row", 3);
+  put_field(&types[0], "a", 1, 1, 1, 2);
+  put_field(&types[0], "b", 2, 1, 1, 2);
+  put_field(&types[0], "x", 3, 1, 1, 0);
+  put_message_field(&types[0], "part", 4, 1, ".p.Part");
+  put_part(&types[1], 1, "Part", 4);
+  put_field(&types[1], "c", 1, 1, 5, 2);
+  put_field(&types[1], "d", 2, 1, 5, 2);
+  put_field(&types[1], "e", 3, 1, 5, 0);
+  begin_file();
+  put_proto("p.Row", types, 2);
+  for (int i = 0; i < 3; i++) { /* a b, b a, a b a */
+    message.n = 0;
+    for (int k = 0; k < (i == 2 ? 3 : 2); k++)
+      put_varint(&message, (k + (i == 1)) % 2 ? 2 << 3 | 1 : 1 << 3 | 1), put_double(&message, i + 0.25 * k);
+    put_part(&message, 4, "\x08\x07", 2);
+    put_part(&message, 4, i ? "\x10\x05" : "", i ? 2 : 0); /* c in one part, d in the next one */
+    put_message(&file, 1, (uint64_t)i + 1, message.bytes, message.n);
+  }
+  end_file();
+  save(file.n);
+  is("a", "- 1.25 2.5");
+  is("b", "0.25 - -");
+  is("x", "0 0 0");
+  is("part.c", "7 - -");
+  is("part.d", "- 5 5");
+  is("part.e", "0 0 0");
+  bramah_log_reader *reader = open_it(0); /* one that nobody wants takes the place of another, too */
+  double values[16];
+  unsigned char present[16];
+  int end;
+  size_t a, b;
+  ck_assert_int_eq(bramah_log_find(reader, "a", NULL, &a, NULL), BRAMAH_OK);
+  ck_assert_int_eq(bramah_log_find(reader, "b", NULL, &b, NULL), BRAMAH_OK);
+  reader->columns[b].ignored = 1;
+  ck_assert_int_eq(bramah_log_next(reader, values, present, &end, NULL), BRAMAH_OK);
+  ck_assert_int_eq(present[a], 0);
+  bramah_log_close(reader);
 }
 
 /* ---- what is written ---- */
