@@ -75,6 +75,7 @@ def attempt(traits, bucket, cycles, seed, study=None, folder=pathlib.Path(".")):
     shown = machine.simulate(duration, operator, study=study, log=log, seed=seed)
     if study:
         shown = bramah.replay(study, log, changes={f"machine.{path}": value for path, value in changes.items()})
+        operator.verdict = shown.verdict
         log.unlink()
     rows = slice(0, np.searchsorted(shown.time, operator.began + 1.0 if operator.done else duration), EVERY)
     columns = {"t": shown.time[rows], "arm": shown["arm"][rows]}
@@ -102,7 +103,8 @@ def main():
             bucket, name = list(BUCKETS)[(k + a) % 3], f"{k + 1:02}-{a + 1}"
             columns, units, operator = attempt(one, bucket, options.cycles, 100 * k + a + options.seed, options.study,
                                                options.folder)
-            bramah.write_log(options.folder / f"{name}.csv", columns, {n: units.get(n, "1") for n in columns})
+            bramah.write_log(options.folder / f"{name}.csv", columns, {n: units.get(n, "1") for n in columns},
+                             verdict=getattr(operator, "verdict", None))
             work += f"  {name}: {{log: {name}.csv, operator: operator {k + 1:02}, attachment: {bucket} bucket}}\n"
             print(f"{name}: {columns['t'][-1]:.1f} s{'' if operator.done else ', not all cycles were done'}", flush=True)
     (options.folder / "work.yaml").write_text(work)

@@ -328,6 +328,9 @@ typedef struct bramah_verdict {
 BRAMAH_API void bramah_finding_tolerated(const bramah_finding *finding, char *out, size_t n);
 BRAMAH_API void bramah_finding_text(const bramah_finding *finding, char *out, size_t n);
 BRAMAH_API void bramah_verdict_text(const bramah_verdict *verdict, char *out, size_t n);
+/* Keep a verdict's text beside the finished file of its estimates, in FILE.verdict with the size of FILE, so that a text beside another
+ * file of that name is not believed. bramah_work_run reads it. Errors: E_FILE, E_MEMORY. */
+BRAMAH_API bramah_status bramah_verdict_keep(const char *estimates, const char *text, bramah_diag *diag);
 /* The same finding as a sentence for who does not know the check; what to do about one that failed, static. */
 BRAMAH_API void bramah_finding_sentence(const bramah_finding *finding, char *out, size_t n);
 BRAMAH_API const char *bramah_finding_advice(const bramah_finding *finding);

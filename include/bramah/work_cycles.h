@@ -218,6 +218,8 @@ typedef struct bramah_work_run_result {
   const char *name, *log, *person, *attachment; /* attachment NULL: none is given */
   size_t attempt;                               /* of the person, in the order of the file, from 1 */
   double hits;                                  /* NaN: not given */
+  char *verdict;     /* of the replay that wrote the log (bramah_verdict_keep); NULL: not known */
+  const char *doubt; /* of the cut, or a verdict of no use; NULL: nothing speaks against the run */
   bramah_work_cut *cut;
   bramah_work_measures whole;   /* from the first cycle's begin to the last one's end */
   bramah_work_measures *cycles; /* [cut->n_cycles] */

@@ -310,4 +310,7 @@ bramah_status bramah__assess_keep(bramah_assess *a, bramah__snapshot *snapshot, 
 bramah_status bramah__assess_go_back(bramah_assess *a, const bramah__snapshot *snapshot,
                                      bramah_log_stream *log, bramah_diag *diag);
 
+/* What bramah_verdict_keep has kept of these estimates, cut to fit out [n]. 0: nothing, or of another file. */
+int bramah__verdict_kept(const char *estimates, char *out, size_t n);
+
 #endif

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A verdict and its findings in words. */
 #include "bramah/assess.h"
+#include "lib/assess/assess_internal.h"
+#include "lib/io/fail.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 void bramah_finding_tolerated(const bramah_finding *f, char *out, size_t n)
 {
@@ -52,6 +57,56 @@ void bramah_verdict_text(const bramah_verdict *v, char *out, size_t n)
   } else {
     snprintf(out, n, "no contradiction found in %llu tests", (unsigned long long)v->tests);
   }
+}
+
+/* ---- beside a file of estimates ---- */
+
+/* FILE.verdict, opened; *size: bytes of FILE, -1: there is none. NULL: *status says why. */
+static FILE *open_kept(const char *estimates, const char *mode, long *size, bramah_status *status,
+                       bramah_diag *diag)
+{
+  const size_t n = strlen(estimates) + sizeof ".verdict";
+  char *path = malloc(n);
+  FILE *file = fopen(estimates, "rb");
+  *size = file && !fseek(file, 0, SEEK_END) ? ftell(file) : -1;
+  if (file) fclose(file);
+  file = NULL;
+  *status = path ? BRAMAH_OK : bramah__fail_memory(diag);
+  if (path) {
+    snprintf(path, n, "%s.verdict", estimates);
+    file = fopen(path, mode);
+    if (!file) *status = bramah__failf(diag, BRAMAH_E_FILE, path, 0, NULL, "%s", strerror(errno));
+  }
+  free(path);
+  return file;
+}
+
+bramah_status bramah_verdict_keep(const char *estimates, const char *text, bramah_diag *diag)
+{
+  long size;
+  bramah_status status;
+  FILE *file = open_kept(estimates, "w", &size, &status, diag);
+  if (!file) return status;
+  fprintf(file, "%ld bytes, ", size);
+  for (; *text; text++) fputc(*text == '\n' ? ' ' : *text, file); /* names may have any character */
+  fputc('\n', file);
+  const int bad = ferror(file);
+  if (fclose(file) || bad)
+    return bramah__failf(diag, BRAMAH_E_FILE, estimates, 0, NULL, "its verdict cannot be written beside it");
+  return BRAMAH_OK;
+}
+
+int bramah__verdict_kept(const char *estimates, char *out, size_t n)
+{
+  bramah_diag ignored;
+  bramah_status status;
+  long size, of;
+  FILE *file = open_kept(estimates, "r", &size, &status, &ignored);
+  if (!file) return 0;
+  const int known = fscanf(file, "%ld bytes, ", &of) == 1 && of == size && fgets(out, (int)n, file);
+  fclose(file);
+  if (known) out[strcspn(out, "\n")] = '\0';
+  return known;
 }
 
 /* ---- for the first screen of a report ---- */

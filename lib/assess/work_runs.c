@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The runs of a work file: read, cut into cycles, measured, compared. */
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "bramah/log.h"
 #include "bramah/work_cycles.h"
+#include "lib/assess/assess_internal.h"
 #include "lib/io/fail.h"
 
 #include <gsl/gsl_sort.h>
@@ -275,6 +277,20 @@ static bramah_status measure_run(const bramah_work *work, const table *w, bramah
   return BRAMAH_OK;
 }
 
+/* What the replay that wrote the log says of it, and what speaks against the run: that, or the cut. */
+static bramah_status find_doubt(bramah_work_run_result *run, bramah_diag *diag)
+{
+  static const char *const bad[] = {"contradicted", "doubted", "none"};
+  char text[1200];
+  run->doubt = run->cut->doubt;
+  if (!bramah__verdict_kept(run->log, text, sizeof text)) return BRAMAH_OK;
+  run->verdict = strdup(text);
+  if (!run->verdict) return bramah__fail_memory(diag);
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0] && !run->doubt; i++)
+    if (strncmp(text, bad[i], strlen(bad[i])) == 0) run->doubt = run->verdict;
+  return BRAMAH_OK;
+}
+
 /* ---- comparing ---- */
 
 enum { MOST_QUESTIONS = 6 };
@@ -311,7 +327,7 @@ typedef enum quantity { TIME, FUEL_USED, REVERSALS, DEVIATION } quantity;
 static double value_of_run(const bramah_work_run_result *run, quantity q)
 {
   const bramah_movement *arm = &run->whole.arm;
-  if (run->cut->doubt) return (double)NAN;
+  if (run->doubt) return (double)NAN;
   if (q == TIME || q == FUEL_USED) return run->effort[q == FUEL_USED];
   if (!(arm->duration > 0.0)) return (double)NAN;
   return q == REVERSALS ? arm->reversals_per_minute : arm->deviation;
@@ -328,7 +344,7 @@ static bramah_status score(whole_work *w, bramah_diag *diag)
   for (int k = 0; k < 3; k++) weight[k] = 1.0;
   for (size_t i = 0; i < n && !status; i++) {
     const bramah_work_run_result *run = &w->runs[i];
-    if (run->cut->doubt) continue;
+    if (run->doubt) continue;
     attempts[used++] = (bramah_attempt){person_of(w, run->person), run->effort[0], run->effort[1], run->hits};
     if (!(run->effort[0] > 0.0)) weight[0] = 0.0;
     if (!(run->effort[1] > 0.0)) weight[1] = 0.0;
@@ -338,7 +354,7 @@ static bramah_status score(whole_work *w, bramah_diag *diag)
     status = bramah_leaderboard(used, attempts, weight, m, scores, diag);
   for (size_t p = 0; p < m && !status && used; p++) w->persons[p].score = scores[p];
   for (size_t i = 0; i < n && !status; i++) /* who has a doubtful run is not compared */
-    if (w->runs[i].cut->doubt) w->persons[person_of(w, w->runs[i].person)].score = (double)NAN;
+    if (w->runs[i].doubt) w->persons[person_of(w, w->runs[i].person)].score = (double)NAN;
   for (size_t p = 0; p < m && !status; p++) {
     if (isnan(w->persons[p].score)) continue;
     w->persons[p].place = 1;
@@ -512,6 +528,7 @@ bramah_status bramah_work_run(const bramah_work *work, size_t n, const char *con
     status = read_log(work, run->log, &rows, diag);
     if (!status) status = check_units(&w->result, &rows, run->log, diag);
     if (!status) status = measure_run(work, &rows, run, diag);
+    if (!status) status = find_doubt(run, diag);
     if (status) bramah__place(diag, run->log, 0);
     free_table(&rows);
   }
@@ -533,6 +550,7 @@ void bramah_work_results_free(bramah_work_results *results)
     bramah_work_cut_free(w->runs[i].cut);
     free(w->runs[i].cycles);
     free(w->runs[i].arm);
+    free(w->runs[i].verdict);
   }
   free(w->runs);
   free(w->persons);

@@ -112,7 +112,7 @@ static void show_runs(showing *v)
     const bramah_work_measures *m = &run->whole;
     const bramah_movement none = {.reversals_per_minute = NAN, .deviation = NAN, .range = NAN, .travel = NAN},
                           *arm = m->arm.duration > 0.0 ? &m->arm : &none;
-    cli_table_add(&table, "%s%s\t%s\t%s\t%zu\t%.1f\t%s", run->name, run->cut->doubt ? " !" : "", run->person,
+    cli_table_add(&table, "%s%s\t%s\t%s\t%zu\t%.1f\t%s", run->name, run->doubt ? " !" : "", run->person,
                   run->attachment ? run->attachment : "", run->cut->n_cycles, m->end - m->begin,
                   CLI_NUMBER(run->cycle_time));
     add_load(&table, loads.factor, m->load, m->load_sigma);
@@ -127,19 +127,26 @@ static void show_runs(showing *v)
 /* Runs and cycles that are not what they should be. Returns the number of runs with a doubt. */
 static size_t show_doubts(const showing *v)
 {
-  size_t doubtful = 0;
+  size_t doubtful = 0, unknown = 0;
   for (size_t i = 0; i < v->r->n_runs; i++) {
     const bramah_work_run_result *run = &v->r->runs[i];
-    doubtful += run->cut->doubt != NULL;
-    if (run->cut->doubt)
-      fprintf(v->out, "%s%s does not fit the model of work cycles: %s; it is in no comparison%s\n",
-              cli_colour_of(v->out, CLI_RED), run->name, run->cut->doubt, cli_colour_of(v->out, CLI_PLAIN));
+    doubtful += run->doubt != NULL;
+    unknown += !run->verdict;
+    if (run->doubt)
+      fprintf(v->out, "%s%s %s: %s; it is in no comparison%s\n", cli_colour_of(v->out, CLI_RED), run->name,
+              run->cut->doubt ? "does not fit the model of work cycles"
+                              : "is no better than the verdict of its replay",
+              run->doubt, cli_colour_of(v->out, CLI_PLAIN));
     for (size_t k = 0; k < run->cut->n_cycles; k++) {
       const bramah_work_cycle *c = &run->cut->cycles[k];
       if (c->doubt)
         fprintf(v->out, "%s, cycle %zu at %.2f s: %s\n", run->name, k + 1, c->begin[0].t, c->doubt);
     }
   }
+  if (unknown)
+    fprintf(v->out,
+            "verdict of their replay: not known of %zu of %zu logs (no LOG.verdict that belongs to them)\n",
+            unknown, v->r->n_runs);
   return doubtful;
 }
 
@@ -363,6 +370,8 @@ static void put_run(cli_json *json, const bramah_work_run_result *run)
   cli_json_text(json, "attachment", run->attachment);
   cli_json_count(json, "attempt", run->attempt);
   cli_json_number(json, "hits", run->hits);
+  cli_json_text(json, "verdict", run->verdict);
+  cli_json_text(json, "doubt", run->doubt);
   cli_json_number(json, "cycle_time", run->cycle_time);
   put_measures(json, &run->whole);
   cli_json_object(json, "model", run->cut, cut_fields);
@@ -515,7 +524,7 @@ static void plot_runs(showing *v, const char *x_name, int deviation)
   for (size_t i = 0; i < v->r->n_runs && !v->paged; i++) {
     const bramah_work_run_result *run = &v->r->runs[i];
     const bramah_movement *arm = &run->whole.arm;
-    if (run->cut->doubt || !(arm->duration > 0.0) || !isfinite(run->effort[0])) continue;
+    if (run->doubt || !(arm->duration > 0.0) || !isfinite(run->effort[0])) continue;
     at[n][0] = deviation ? arm->deviation : arm->reversals_per_minute;
     at[n++][1] = run->effort[0];
   }
@@ -546,10 +555,10 @@ static bramah_status write_page(showing *v, size_t doubtful, const char *path, b
                                         : BRAMAH_REPORT_FINE,
       .headline = headline,
       .reason = *reason ? reason : NULL,
-      .advice =
-          doubtful
-              ? "Runs with an exclamation mark do not fit the model of work cycles: look at their signals."
-              : NULL,
+      .advice = doubtful ? "Runs with an exclamation mark do not fit the model of work cycles, or the replay "
+                           "that made them was doubted: look at their "
+                           "signals."
+                         : NULL,
       .begin = NAN,
       .end = NAN};
   if (!v->paged) v->paged = bramah_report_say(v->page, &said);

@@ -231,6 +231,16 @@ static bramah_status prepare(cli_replay_run *r, estimate_file *file, bramah_diag
     if (!status && q->resume && i != N - 1) status = cli_check_output(files[i], 1, &q->resume, diag);
   }
 
+  /* Nor is the verdict beside the estimates. */
+  for (size_t i = 0; !status && i < 2; i++) {
+    char path[4200];
+    const char *of = i ? q->smooth : q->output;
+    if (!of || cli_is_stream(of)) continue;
+    snprintf(path, sizeof path, "%s.verdict", of);
+    status = cli_check_output(path, N, files, diag);
+    if (!status) status = cli_check_output(path, q->n_logs, q->logs, diag);
+  }
+
   bramah_assess_options options;
   bramah_assess_options_default(&options);
   options.to_ns = q->to_ns;
@@ -380,6 +390,18 @@ static bramah_status smooth(cli_replay_run *r, bramah_diag *diag)
 
 /* ---- the command ---- */
 
+/* Beside the estimates, for whoever reads them without this run. */
+static bramah_status keep_verdict(const cli_replay_run *r, bramah_diag *diag)
+{
+  char text[1200];
+  bramah_status status = BRAMAH_OK;
+  const char *const files[] = {r->request.output, r->request.smooth};
+  bramah_verdict_text(&bramah_assess_get_results(r->assess)->verdict, text, sizeof text);
+  for (size_t i = 0; i < 2 && !status; i++)
+    if (files[i] && !cli_is_stream(files[i])) status = bramah_verdict_keep(files[i], text, diag);
+  return status;
+}
+
 /* After a bad row everything up to it is finished as usual; then the mistake is reported. */
 static int replay(cli_replay_run *r, estimate_file *file)
 {
@@ -410,6 +432,7 @@ static int replay(cli_replay_run *r, estimate_file *file)
   if (!r->outcome && cli_replay_diagnose(r, &later)) cli_note("no diagnosis: %s", later.message);
   int code = cli_replay_conclude(r, &later) || write_display(r, &later) ? cli_report(&later) : CLI_OK;
   /* Mistakes go before a signal, and that before doubts about the filter. */
+  if (keep_verdict(r, &later) && !code) code = cli_report(&later);
   if (!code && (not_smoothed || r->outcome)) code = CLI_FAILED;
   if (!code && cli_stop_signal()) code = CLI_STOPPED + cli_stop_signal();
   const bramah_verdict *verdict = &bramah_assess_get_results(r->assess)->verdict;
@@ -555,6 +578,8 @@ const cli_command cli_replay = {
         "Where the study's display has a scenario, it is followed: the summary ends with its score, and\n"
         "FILE.shown.csv beside the estimates has what was shown and when; with --truth the truth judges, "
         "too.\n\n"
+        "FILE.verdict beside the estimates has the verdict for whoever reads them later, as `bramah cycles` "
+        "does.\n\n"
         "Ctrl-C, SIGTERM and SIGHUP end the run with the present step: files, summary and snapshot are\n"
         "finished (exit code 130, 143, 129). Exit code 3: the filter ran, but failed one of its own\n"
         "checks, which the summary lists; datasets/README.md explains them ('Replays').\n",

@@ -96,6 +96,23 @@ run 3 cycles with-emil.yaml --json result.json
 says out 'emil does not fit the model of work cycles'
 [ "$(json "['comparisons'][0]['n']")" = 4 ] || fail 'emil is in no comparison'
 [ "$(json "['operators'][4]['place']")" = null ] || fail 'emil has no place'
+
+# ---- the verdict of the replay that wrote a log ----
+says out 'verdict of their replay: not known of 9 of 9 logs'
+keep() { printf '%d bytes, %s\n' "$(wc -c <"$1")" "$2" >"$1.verdict"; }
+keep anna-1.csv 'no contradiction found in 100 tests'
+keep bert-1.csv 'doubted: the process noise of a state'
+run 3 cycles work.yaml --json result.json
+says out 'bert-1 is no better than the verdict of its replay: doubted: the process noise of a state; it is in no comparison'
+says out 'not known of 6 of 8 logs'
+[ "$(json "['runs'][0]['verdict']")" = '"no contradiction found in 100 tests"' ] || fail 'anna has a verdict'
+[ "$(json "['runs'][1]['doubt']")" = '"doubted: the process noise of a state"' ] || fail 'bert has a doubt'
+[ "$(json "['comparisons'][0]['n']")" = 4 ] || fail "bert's other run counts"
+[ "$(json "['operators'][1]['place']")" = null ] || fail 'bert has no place'
+echo >>bert-1.csv # it is another file now
+run 0 cycles work.yaml bert-1.csv
+says out 'not known of 1 of 1 logs'
+rm ./*.verdict
 run 1 cycles work.yaml nowhere.csv
 says err 'nowhere.csv'
 sed 's/payload: load/payload: lod/' work.yaml >wrong.yaml

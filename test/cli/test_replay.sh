@@ -17,6 +17,7 @@ header="$header,lift.force[N],lift.force.sigma[N],lift.friction[N],lift.work[J],
 header="$header,crank_encoder.innovation[rad],crank_encoder.nis,crank_gyro.innovation[rad/s],crank_gyro.nis"
 for sensor in p1 p2 p3; do header="$header,$sensor.innovation[Pa],$sensor.nis"; done
 same "$(head -n 1 estimate.csv)" "$header" 'columns of the estimates'
+grep -q "^$(wc -c <estimate.csv | tr -d ' ') bytes, no contradiction found" estimate.csv.verdict || fail 'the verdict beside the estimates'
 same "$(lines estimate.csv)" 502 'lines'
 same "$(cell estimate.csv 502 't[s]')" 0.5 'last time'
 near "$(cell estimate.csv 502 'crank.angle[rad]')" "$(cell truth.csv 502 'crank.angle[rad]')" 0.01 'angle found'
@@ -41,6 +42,10 @@ grep -qi '</html>' report.html || fail 'the report is not complete'
 for title in crank.angle crank.rate v1.pressure 'p1: innovation' 'crank.angle: estimate minus truth'; do
   grep -qF "$title" report.html || fail "'$title' is not in the report"
 done
+
+cp log.csv before.csv.verdict
+run 1 replay "$study" before.csv.verdict --output before.csv
+says err 'would be overwritten'
 
 # The same bytes without the comparison, from standard input, and to standard output; every tenth row.
 cp estimate.csv first.csv

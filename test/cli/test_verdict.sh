@@ -193,6 +193,7 @@ sed -e "s|^machine: |machine: $four/|; s/noise: 0.5 bar/noise: 6 bar/; s/noise: 
 run 0 simulate "$machine" --duration 3 --output truth.csv --noise bold.yaml --seed 1 --log log.csv
 run 3 replay bold.yaml log.csv --output estimate.csv --json run.json --report report.html
 says out 'verdict: doubted: bold.yaml: p'
+grep -q "^$(wc -c <estimate.csv | tr -d ' ') bytes, doubted: bold.yaml: p" estimate.csv.verdict || fail 'the doubt beside the estimates'
 says out 'process noise is overestimated while parameters are learned'
 same "$(json '["verdict"], d["exit_code"]')" '["doubted", 3]' 'the doubt in JSON'
 same "$(json '["doubts"][-1]["certain"] and d["doubts"][-1]["value"] < -0.1')" true 'the correlation in JSON'

@@ -74,9 +74,11 @@ def _si_of(unit: str) -> str:
 
 
 def write_log(path: Path, columns: Mapping[str, Any], units: Optional[Mapping[str, str]] = None, *,
-              digits: int = 10) -> None:
+              digits: int = 10, verdict: Optional[Any] = None) -> None:
     """Write columns [n] in SI as a log, the time "t" [s] first: a Series, or a mapping with "t" and `units` {name: unit, SI}.
-    A name that ends in .mat is a MAT file, in .mf4 MDF 4.10, in .mcap MCAP; others are CSV. nan gives an empty cell. digits: 1 to 17 (17: to the last bit)."""
+    A name that ends in .mat is a MAT file, in .mf4 MDF 4.10, in .mcap MCAP; others are CSV. nan gives an empty cell. digits: 1 to 17 (17: to the last bit).
+    verdict: of the Replay the columns are from, by itself where they are one: kept in path.verdict, as the program does."""
+    verdict = verdict or getattr(columns, "verdict", None)
     series = isinstance(columns, Series)
     time = columns.time if series else columns.get("t")
     if time is None:
@@ -97,6 +99,8 @@ def write_log(path: Path, columns: Mapping[str, Any], units: Optional[Mapping[st
         lib.bramah_log_abandon(out[0], ffi.new("bramah_diag *"))
         check(status, diag)
     check(lib.bramah_log_finish(out[0], diag), diag)
+    if verdict is not None:
+        check(lib.bramah_verdict_keep(path_bytes(path), verdict.reason.encode(), diag), diag)
 
 
 def write_mat(path: Path, variables: Mapping[str, Any]) -> None:
