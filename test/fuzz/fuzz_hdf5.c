@@ -95,7 +95,7 @@ static hid_t storage(recipe *r, int rank, const hsize_t *size)
   const hsize_t most = (hsize_t)1 << (next(r) % 12); /* the library clears whole chunks */
   for (int i = 0; i < rank; i++) chunk[i] = i == 0 ? most : 1 + size[i] / 2;
   if (which == 0) H5Pset_layout(how, H5D_COMPACT);
-  if (which == 1) H5Pset_external(how, "no such file", 0, H5F_UNLIMITED);
+  if (which == 1) H5Pset_external(how, "/no such folder/values", 0, H5F_UNLIMITED);
   if (which >= 4 && rank > 0) H5Pset_chunk(how, rank, chunk);
   if (which == 6) H5Pset_shuffle(how);
   if (which >= 6) H5Pset_deflate(how, 1);
@@ -170,7 +170,7 @@ static void put_link(recipe *r)
   const char *from = to[next(r) % 6], *called = name(r);
   const hid_t here = r->group[r->depth];
   const unsigned which = next(r) % 4;
-  if (which == 0) H5Lcreate_external("no such file", "/t", here, called, H5P_DEFAULT, H5P_DEFAULT);
+  if (which == 0) H5Lcreate_external("/no such folder/file", "/t", here, called, H5P_DEFAULT, H5P_DEFAULT);
   if (which == 1) H5Lcreate_soft(from, here, called, H5P_DEFAULT, H5P_DEFAULT);
   if (which >= 2) H5Lcreate_hard(r->group[0], from, here, called, H5P_DEFAULT, H5P_DEFAULT);
 }

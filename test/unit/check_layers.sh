@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each folder includes only what is above it (README, "How it is built"); the core includes neither stdio nor GSL, and
-# only lib/math/spectral.c names BLAS or LAPACK.
+# only lib/math/spectral.c names BLAS or LAPACK. Nothing lies in the top folder that is not named here.
 set -u
 cd "${BRAMAH_SOURCE_ROOT:-.}" || exit 1
 failed=0
@@ -62,4 +62,9 @@ bad=$(grep -lE 'lapack\.h|cblas\.h|dgemm_|dgetrf_' lib/*/*.[ch] sensors/*.[ch] e
 bad=$(grep -nE '\b(exit|abort|setlocale|gsl_set_error_handler(_off)?|openblas_set_num_threads)\(' lib/*/*.c sensors/*.c estimators/*.c |
   grep -v '^lib/cli/' || true)
 [ -z "$bad" ] || complain "the library never exits or changes global state: $bad"
+top='.ci .clang-format .gitignore CHANGELOG.md LICENSE LICENSE.GPL-3 README.md datasets estimators include lib meson.build meson_options.txt pyproject.toml sensors test'
+if [ -e .git ] && command -v git >/dev/null; then
+  bad=$(git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxF "$(echo "$top" | tr ' ' '\n')" || true)
+  [ -z "$bad" ] || complain "not meant for the top folder: $bad"
+fi
 exit $failed
