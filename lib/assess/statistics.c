@@ -21,6 +21,9 @@ double bramah__without_turns(const bramah_plant *plant, size_t output, double tr
   return turns && fabs(value - truth) > half_turn ? truth + remainder(value - truth, 2.0 * half_turn) : value;
 }
 
+/* The last of ten digits, with which files are written: a value at a limit of its own (fuel at idle) is known with sigma 0. */
+#define ROUNDING 1e-10
+
 void bramah__rmse_add(bramah__rmse *rmse, double truth, double estimate, double sigma)
 {
   double error = estimate - truth;
@@ -29,7 +32,7 @@ void bramah__rmse_add(bramah__rmse *rmse, double truth, double estimate, double 
   if (fabs(truth) > rmse->max_truth) rmse->max_truth = fabs(truth);
   if (isnan(sigma)) return;
   rmse->banded++;
-  rmse->inside += fabs(error) <= 1.96 * sigma;
+  rmse->inside += fabs(error) <= 1.96 * sigma + ROUNDING * fabs(truth);
 }
 
 bramah_rmse bramah__rmse_of(const bramah__rmse *sums)

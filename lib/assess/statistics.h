@@ -14,7 +14,7 @@ typedef struct bramah__rmse {
   uint64_t n;
   double sum_squares;
   double max_truth;
-  uint64_t inside; /* errors within 1.96 sigma */
+  uint64_t inside; /* errors within 1.96 sigma, but for rounding */
   uint64_t banded; /* errors that came with a sigma */
 } bramah__rmse;
 /* Add an error with its true value; sigma NaN where there is none. */

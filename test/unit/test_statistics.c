@@ -37,6 +37,15 @@ TEST(rmse_of_known_errors)
   ck_assert_double_eq_tol(bramah__rmse_of(&r).inside, 2.0 / 3.0, 1e-15);
 }
 
+TEST(a_value_known_exactly_is_in_its_band_but_for_rounding)
+{
+  bramah__rmse r = {0};
+  bramah__rmse_add(&r, 4.5e-4, 4.5e-4 * (1.0 + 1e-15), 0.0);
+  ck_assert_double_eq(bramah__rmse_of(&r).inside, 1.0);
+  bramah__rmse_add(&r, 4.5e-4, 4.5e-4 * (1.0 + 1e-9), 0.0);
+  ck_assert_double_eq(bramah__rmse_of(&r).inside, 0.5);
+}
+
 TEST(rmse_without_truth_or_with_a_broken_estimate)
 {
   bramah__rmse r = {0};
