@@ -14,13 +14,19 @@ sandbox=
 if [ "$(id -u)" -eq 0 ] || [ -n "$alone" ]; then sandbox=--no-sandbox; fi
 
 # browse OPTION... URL: one that ends by itself, after a time that does not depend on the computer; what it has to say goes
-# to the file log.
+# to the file log. Chromium hangs now and then, whatever the page: then it is started anew, with more patience and nothing of before.
 browse() {
-  # both are words
-  # shellcheck disable=SC2086
-  HOME=$work timeout 1000 $alone "$browser" --headless $sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
-    --no-first-run --no-pdf-header-footer --user-data-dir="$work/profile" --proxy-server=127.0.0.1:9 --enable-logging=stderr \
-    --virtual-time-budget=20000 "$@" >/dev/null 2>log || fail "the browser does not run: $(tail -n 5 log)"
+  for patience in 150 400 1000; do
+    code=0
+    # both are words
+    # shellcheck disable=SC2086
+    HOME=$work timeout -k 10 $patience $alone "$browser" --headless $sandbox --disable-gpu --disable-dev-shm-usage --hide-scrollbars \
+      --no-first-run --disable-background-networking --disable-component-update --disable-sync --no-pdf-header-footer \
+      --user-data-dir="$work/profile" --proxy-server=127.0.0.1:9 --enable-logging=stderr \
+      --virtual-time-budget=20000 "$@" >/dev/null 2>log || code=$?
+    case $code in 124 | 137) rm -rf "$work/profile" ;; *) break ;; esac
+  done
+  [ $code -eq 0 ] || fail "the browser does not run: $(tail -n 5 log)"
 }
 
 # No word of a page on the console but what the visitor found.
